@@ -6,10 +6,7 @@
 // usage: region_maps [NUMBERS]   how many random numbers to try (1000000)
 #include <threadmap/papers/region_hilbert.h>
 
-#include "fractal/brute.h"
 #include "kit.h"
-
-#include <stdlib.h>
 
 #define MAX64 0xffffffffffffffffull
 #define N_MAX 48
@@ -64,20 +61,16 @@ static void check_children(tmap_u64 n, tmap_u64 g, tmap_u32 r, tmap_u32 levels) 
     }
 }
 
-// Large n and parts: the product in two halves, divided as on paper, the upper half first.
+__extension__ typedef unsigned __int128 u128;
+
+// Large n and parts.
 static void check_large_edges(tmap_u64 *state, unsigned count) {
     for (unsigned k = 0; k < count; ++k) {
         tmap_u64 n = kit_random(state) >> kit_random(state) % 64;
         tmap_u64 parts = 1 + (kit_random(state) >> (32 + kit_random(state) % 32));
         tmap_u64 i = kit_random(state) % (parts + 1), r = 1 + kit_random(state) % 16;
-        tmap_u64 e = tmap_region_edge(n, parts, i);
-        tmap_u64 high = (n >> 32) * i, low = (n & 0xffffffffull) * i;
-        high += low >> 32;
-        low &= 0xffffffffull;
-        tmap_u64 want_high = high / parts, rest = high % parts;
-        tmap_u64 want = (want_high << 32) + ((rest << 32) + low) / parts;
-        if (rest >> 32 == 0)
-            EXPECT(e == want, "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i, e, want);
+        const tmap_u64 e = tmap_region_edge(n, parts, i), want = (tmap_u64)((u128)n * i / parts);
+        EXPECT(e == want, "n=%llu parts=%llu i=%llu: %llu, not %llu", n, parts, i, e, want);
         if (parts * r <= 1ull << 32)
             EXPECT(tmap_region_edge(n, parts * r, i * r) == e, "n=%llu parts=%llu r=%llu i=%llu", n,
                    parts, r, i);
@@ -92,35 +85,6 @@ static void check_large_edges(tmap_u64 *state, unsigned count) {
            "the last edge but one");
 }
 
-// Child c of a region of three axes, or of two for c < r^2.
-static tmap_xyz child_of(tmap_xyz region, tmap_u32 r, tmap_u32 c) {
-    tmap_xyz child = {region.x * r + c % r, region.y * r + c / r % r, region.z * r + c / r / r};
-    return child;
-}
-
-// All elements of a box belong to one region of each level, the child of the one before.
-static void check_box(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 g, tmap_u32 r) {
-    for (tmap_u32 z = 0; z < nz; ++z)
-        for (tmap_u32 y = 0; y < ny; ++y)
-            for (tmap_u32 x = 0; x < nx; ++x) {
-                tmap_xyz before = {0, 0, 0};
-                tmap_u64 parts = g;
-                for (tmap_u32 l = 0; l < 3; ++l, parts *= r) {
-                    tmap_xyz p;
-                    tmap_u32 children = 0;
-                    p.x = (tmap_u32)tmap_region_find(nx, parts, x);
-                    p.y = (tmap_u32)tmap_region_find(ny, parts, y);
-                    p.z = (tmap_u32)tmap_region_find(nz, parts, z);
-                    for (tmap_u32 c = 0; l && c < r * r * r; ++c) {
-                        tmap_xyz q = child_of(before, r, c);
-                        children += q.x == p.x && q.y == p.y && q.z == p.z;
-                    }
-                    EXPECT(!l || children == 1, "(%u,%u,%u) level %u: %u", x, y, z, l, children);
-                    before = p;
-                }
-            }
-}
-
 static void check_boundaries(void) {
     tmap_u64 n, parts;
     for (n = 0; n <= N_MAX; ++n)
@@ -129,9 +93,6 @@ static void check_boundaries(void) {
     for (n = 0; n <= N_MAX; ++n)
         for (tmap_u64 g = 1; g <= 11; ++g)
             for (tmap_u32 r = 2; r <= 7; ++r) check_children(n, g, r, 4);
-    check_box(7, 7, 7, 2, 2);
-    check_box(10, 3, 5, 3, 2);
-    check_box(1, 9, 4, 2, 3);
     expect(tmap_region_edge(10, 4, 1) == 2 && tmap_region_edge(10, 4, 3) == 7, "the example");
 }
 
@@ -199,8 +160,6 @@ static void walk_canonical(tmap_u32 k, const tmap_u32 *n) {
         tmap_region_canonical_at(k, s, n, y);
         EXPECT(memcmp(x, y, k * sizeof *x) == 0, "k=%u: %llu", k, s);
         EXPECT(k == 6 || y[k] == 0x5a5a5a5au, "k=%u: writes past its end", k);
-        if (k == 2) EXPECT(s == (tmap_u64)x[1] * n[0] + x[0], "%llu", s);
-        if (k == 3) EXPECT(s == ((tmap_u64)x[2] * n[1] + x[1]) * n[0] + x[0], "%llu", s);
         for (axis = 0; axis < k && ++x[axis] == n[axis]; ++axis) x[axis] = 0;
     }
     tmap_u64 all = 1;
@@ -259,20 +218,8 @@ static void check_morton_triple(tmap_u32 x, tmap_u32 y, tmap_u32 z) {
 static void check_morton(tmap_u64 *state, unsigned count) {
     for (tmap_u32 x = 0; x < 64; ++x)
         for (tmap_u32 y = 0; y < 64; ++y) {
-            tmap_xy p = {x, y};
             check_morton_pair(x, y);
-            for (tmap_u32 c = 0; c < 4; ++c) {
-                tmap_xy q = {2 * x + c % 2, 2 * y + c / 2};
-                EXPECT(tmap_region_morton2(q) == 4 * tmap_region_morton2(p) + c, "(%u,%u) child %u",
-                       x, y, c);
-            }
-            for (tmap_u32 z = 0; z < 8; ++z) {
-                tmap_xyz t = {x, y, z};
-                check_morton_triple(x, y, z);
-                for (tmap_u32 c = 0; c < 8; ++c)
-                    EXPECT(tmap_region_morton3(child_of(t, 2, c)) == 8 * tmap_region_morton3(t) + c,
-                           "(%u,%u,%u) child %u", x, y, z, c);
-            }
+            for (tmap_u32 z = 0; z < 8; ++z) check_morton_triple(x, y, z);
         }
     for (int i = 0; i < 32; ++i) {
         check_morton_pair(1u << i, 0), check_morton_pair(0, 1u << i);

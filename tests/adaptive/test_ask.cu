@@ -4,8 +4,7 @@
 // or do not, tables that are too small, borders beside the picture and in it, numbers of tuning at
 // random, parameters and forms that the library chooses, plans from facts for devices that are not
 // here, and what must be refused.
-#include "adaptive/ask_reference.h"
-#include "kit.h"
+#include "adaptive/ask_check.h"
 #include <threadmap/papers/mandelbrot_approaches.h>
 
 enum { PIXELS_MOST = 1 << 24 };
@@ -28,35 +27,27 @@ static void of_case(const problem *p, int approach, int driver) {
 }
 
 // The definition, written anew.
-static int brute_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
-    const problem *p = (const problem *)context;
-    int d = 0, dwell = (int)p->m.dwell;
-    if (is_f64(&p->m)) {
-        double dx = (p->m.x1 - p->m.x0) / p->m.nx, dy = (p->m.y1 - p->m.y0) / p->m.ny;
-        double cr = fma((double)x, dx, p->m.x0), ci = fma((double)y, dy, p->m.y0);
-        double zr = cr, zi = ci;
-        for (; d < dwell && fma(zr, zr, zi * zi) < 4; ++d) {
-            double next = fma(-zi, zi, fma(zr, zr, cr));
-            zi = fma(2 * zr, zi, ci);
-            zr = next;
-        }
-    } else {
-        float dx = (float)((p->m.x1 - p->m.x0) / p->m.nx);
-        float dy = (float)((p->m.y1 - p->m.y0) / p->m.ny);
-        float cr = fmaf((float)x, dx, (float)p->m.x0), ci = fmaf((float)y, dy, (float)p->m.y0);
-        float zr = cr, zi = ci;
-        for (; d < dwell && fmaf(zr, zr, zi * zi) < 4; ++d) {
-            float next = fmaf(-zi, zi, fmaf(zr, zr, cr));
-            zi = fmaf(2 * zr, zi, ci);
-            zr = next;
-        }
+#define BRUTE(real, fma) \
+    static int brute_##real(const tmap_mandelbrot *m, tmap_u32 x, tmap_u32 y) { \
+        const real dx = (real)((m->x1 - m->x0) / m->nx), dy = (real)((m->y1 - m->y0) / m->ny); \
+        const real cr = fma((real)x, dx, (real)m->x0), ci = fma((real)y, dy, (real)m->y0); \
+        real zr = cr, zi = ci; \
+        int d = 0; \
+        for (; d < (int)m->dwell && fma(zr, zr, zi * zi) < 4; ++d) { \
+            const real next = fma(-zi, zi, fma(zr, zr, cr)); \
+            zi = fma(2 * zr, zi, ci); \
+            zr = next; \
+        } \
+        return d; \
     }
-    return d;
-}
+BRUTE(float, fmaf)
+BRUTE(double, fma)
 
-static int library_dwell(const void *context, tmap_u32 x, tmap_u32 y) {
-    const problem *p = (const problem *)context;
-    return tmap_mandelbrot_dwell(&p->m, x, y);
+// By the definition; with bulbs, which leave out pixels that are known to stay, by the library.
+static int dwell_of(const void *picture, tmap_u32 x, tmap_u32 y) {
+    const tmap_mandelbrot *m = (const tmap_mandelbrot *)picture;
+    if (m->options & TMAP_MANDELBROT_BULBS) return tmap_mandelbrot_dwell(m, x, y);
+    return is_f64(m) ? brute_double(m, x, y) : brute_float(m, x, y);
 }
 
 // The plans of a problem: the one that people call, and all that are compared.
@@ -78,17 +69,14 @@ static cudaError_t launch(const plans *plan, int approach, int driver, int *out)
 }
 
 // Runs an approach on a poisoned picture and fetches it. Pixels around it must stay poisoned.
-static cudaError_t run(const problem *p, const plans *plan, int approach, int driver) {
+static void run(const problem *p, const plans *plan, int approach, int driver) {
     size_t pixels = (size_t)p->m.nx * p->m.ny;
-    cudaError_t status;
+    of_case(p, approach, driver);
     CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
-    status = launch(plan, approach, driver, device_out + 32);
-    if (status != cudaSuccess) return status;
+    CHECK(launch(plan, approach, driver, device_out + 32));
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
-    of_case(p, approach, driver);
     expect(kit_all(got, 128, 0x5a) && kit_all(got + 32 + pixels, 128, 0x5a), "outside the picture");
-    return cudaSuccess;
 }
 
 static void compare_counts(const ask_counts *reference, const tmap_ask_counts *counts) {
@@ -121,9 +109,8 @@ static void run_ask(const problem *p, tmap_u64 capacity, int columns, const ask_
     for (int approach = TMAP_MANDELBROT_ASK_SBR; approach <= TMAP_MANDELBROT_ASK_MBR; ++approach)
         for (int driver = 0; driver < TMAP_ASK_DRIVER_COUNT; ++driver) {
             tmap_ask_counts counts;
-            CHECK(run(p, &plan, approach, driver));
+            run(p, &plan, approach, driver);
             CHECK(tmap_ask_counts_read(&s, &counts, 0));
-            of_case(p, approach, driver);
             if (counts.refused == 0) {
                 expect(ask_difference(got + 32, want, pixels) == 0, "pixels");
                 compare_counts(reference, &counts);
@@ -184,22 +171,12 @@ static void run_graphs(const problem *p) {
 static void run_problem(const problem *p, int ways) {
     if (!check_turn()) return;
     size_t pixels = (size_t)p->m.nx * p->m.ny;
-    ask_split split;
-    ask_counts counts;
+    const ask_counts counts = ask_serial(&p->m, p->a, 1, dwell_of, want);
     plans plan;
-    const ask_dwell dwell = p->m.options & TMAP_MANDELBROT_BULBS ? library_dwell : brute_dwell;
-    if (ask_split_make(p->m.nx, p->m.ny, p->a.g, p->a.r, p->a.b, &split)) {
-        of_case(p, 0, 0);
-        expect(0, "refused");
-        return;
-    }
-    split.shared = 1;
-    ask_reference(split, dwell, p, want, &counts);
-    ask_exhaustive(p->m.nx, p->m.ny, dwell, p, exhaustive);
+    ask_exhaustive(p->m.nx, p->m.ny, dwell_of, &p->m, exhaustive);
     CHECK(plans_make(p, NULL, &plan));
     for (int approach = 0; approach <= TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED; ++approach) {
-        CHECK(run(p, &plan, approach, 0));
-        of_case(p, approach, 0);
+        run(p, &plan, approach, 0);
         expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels");
     }
     if (ways & 1) run_ask(p, 0, 0, &counts);
@@ -220,34 +197,18 @@ static problem make(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u
 
 // A picture of wide uniform regions with numbers of tuning at random: the same with all of them.
 static void run_tuning(int runs) {
-    static const tmap_u32 values[] = {1, 5, 32, 100, 512, 3000, 20000, 0xffffffff};
     const problem p = make(512, 130, 40, 2, 2, 16, 0);
-    const size_t pixels = (size_t)p.m.nx * p.m.ny;
-    tmap_mandelbrot_plan plan;
+    plans plan;
     tmap_ask_workspace s;
-    ask_split split;
-    ask_counts counts;
     tmap_u64 state = 7;
-    if (ask_split_make(p.m.nx, p.m.ny, p.a.g, p.a.r, p.a.b, &split)) exit(1);
-    split.shared = 1;
-    ask_reference(split, brute_dwell, &p, want, &counts);
+    (void)ask_serial(&p.m, p.a, 1, dwell_of, want);
     CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+    CHECK(plans_make(&p, &s, &plan));
     for (int i = 0; i < runs; ++i) {
-        tmap_u32 v[9];
-        CHECK(tmap_mandelbrot_plan_make(&p.m, &s, &plan));
-        for (int k = 0; k < 9; ++k) {
-            v[k] = values[kit_below(&state, COUNT(values))];
-        }
-        plan.ask.run.tuning.chunk = v[0], plan.ask.run.tuning.chunks = v[1];
-        plan.ask.run.tuning.chunks_last = v[2], plan.ask.run.tuning.fill_elements = v[3];
-        plan.ask.run.tuning.fill_eight = v[4], plan.ask.run.tuning.fill_warps = v[5];
-        plan.ask.run.tuning.warp_sides = v[6], plan.ask.run.tuning.four_sides = v[7];
-        plan.ask.run.tuning.eight_sides = v[8];
-        CHECK(cudaMemset(device_out, 0x5a, pixels * sizeof(int)));
-        CHECK(tmap_mandelbrot_stream(&plan, device_out, 0));
-        CHECK(cudaMemcpy(got, device_out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
-        of_case(&p, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
-        expect(ask_difference(got, want, pixels) == 0, "pixels, tuning at random");
+        plan.ask.ask.run.tuning = ask_random_tuning(&state);
+        run(&p, &plan, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+        expect(ask_difference(got + 32, want, (size_t)p.m.nx * p.m.ny) == 0,
+               "pixels, tuning at random");
     }
     CHECK(tmap_ask_workspace_destroy(&s));
 }
@@ -267,12 +228,11 @@ static tmap_u32 chosen_plan(const problem *p, const tmap_ask_workspace *s, plans
 static void run_chosen(problem p) {
     if (!check_turn()) return;
     const size_t pixels = (size_t)p.m.nx * p.m.ny;
-    const ask_dwell dwell = p.m.options & TMAP_MANDELBROT_BULBS ? library_dwell : brute_dwell;
     tmap_ask_workspace s;
     p.a.g = p.a.r = p.a.b = 0;
     CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
     CHECK(cudaMemset(s.memory.data, 0xa5, s.memory.bytes));
-    ask_exhaustive(p.m.nx, p.m.ny, dwell, &p, exhaustive);
+    ask_exhaustive(p.m.nx, p.m.ny, dwell_of, &p.m, exhaustive);
     for (int way = 0; way < 5; ++way) {
         tmap_ask_counts counts;
         ask_counts reference;
@@ -284,22 +244,17 @@ static void run_chosen(problem p) {
         if (way >= 3) plain = 0, *d = s.domain;
         if (way == 4 && d->g >= 4) d->g /= 4, ++d->levels;
         plan.ask.plain = plain;
-        CHECK(cudaMemset(device_out, 0x5a, (pixels + 64) * sizeof(int)));
-        CHECK(tmap_mandelbrot_stream(&plan.ask, device_out + 32, 0));
-        CHECK(cudaMemcpy(got, device_out, (pixels + 64) * sizeof(int), cudaMemcpyDeviceToHost));
-        of_case(&p, TMAP_MANDELBROT_ASK_MBR, way);
-        expect(kit_all(got, 128, 0x5a) && kit_all(got + 32 + pixels, 128, 0x5a),
-               "outside the picture");
+        run(&p, &plan, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+        kit_more(", way %d", way);
         CHECK(tmap_ask_counts_read(&s, &counts, 0));
         if (plain) {
-            of_case(&p, TMAP_MANDELBROT_EXHAUSTIVE_UNROLLED, way);
             expect(ask_difference(got + 32, exhaustive, pixels) == 0, "pixels without a level");
             expect(counts.levels == 0 && counts.level[0].regions == 0, "counts of no level");
             continue;
         }
         if (ask_split_make(p.m.nx, p.m.ny, d->g, 2, 1, &split)) exit(1);
         split.r = d->r, split.tau = d->levels, split.shared = 1;
-        ask_reference(split, dwell, &p, want, &reference);
+        ask_reference(split, dwell_of, &p.m, want, &reference);
         for (; reference.levels && !reference.level[reference.levels - 1].regions;)
             --reference.levels;
         expect(ask_difference(got + 32, want, pixels) == 0, "pixels of chosen parameters");
@@ -308,35 +263,21 @@ static void run_chosen(problem p) {
     CHECK(tmap_ask_workspace_destroy(&s));
 }
 
-static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
-    return a->kernel == b->kernel && a->threads == b->threads && a->blocks == b->blocks &&
-           a->shared == b->shared;
-}
-
 // A plan that is made from facts, as if they came from elsewhere, is the one that is made here.
 static void check_facts(const problem *p, const tmap_ask_workspace *s, const plans *here) {
     const tmap_ask_kernels kernels = tmap_mandelbrot_kernels(&p->m);
     tmap_ask_facts facts;
-    plans there;
-    const tmap_ask_plan *a = &here->ask.ask, *b = &there.ask.ask;
-    int error;
+    tmap_mandelbrot_plan there;
     CHECK(tmap_ask_facts_get(&kernels, &facts));
-    error = tmap_mandelbrot_plan_of(&p->m, s, &facts, &there.ask);
     of_case(p, 0, 0);
-    expect(error == TMAP_OK, "a plan from facts");
-    expect(
-        same_launch(&a->whole, &b->whole) && same_launch(&a->query, &b->query) &&
-            same_launch(&a->share, &b->share) && same_launch(&a->finish, &b->finish) &&
-            !memcmp(&a->run.tuning, &b->run.tuning, sizeof a->run.tuning) &&
-            !memcmp(&a->run.workspace.domain, &b->run.workspace.domain, sizeof(tmap_ask_domain)) &&
-            here->ask.plain == there.ask.plain,
-        "the plan from facts");
+    RETURNS(tmap_mandelbrot_plan_of(&p->m, s, &facts, &there), TMAP_OK);
+    ask_same_plan(&here->ask.ask, &there.ask);
+    expect(here->ask.plain == there.plain, "the plan from facts");
     facts.device.block_shared = 1024;
-    error = tmap_mandelbrot_plan_of(&p->m, s, &facts, &there.ask);
-    expect(error == TMAP_ERANGE, "a device that is too small");
+    RETURNS(tmap_mandelbrot_plan_of(&p->m, s, &facts, &there), TMAP_ERANGE); // too small
 }
 
-// What is chosen where there is no doubt, on every device: a kit_small picture and one outside of the
+// What is chosen where there is no doubt, on every device: a small picture and one outside of the
 // set have no subdivision, large ones of a part of the set have one.
 static void run_choices(void) {
     for (int i = 0; i < 14; ++i) {
@@ -348,7 +289,7 @@ static void run_choices(void) {
         setenv("SIMT_MULTIPROCESSORS", "132", 1);
         CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
         of_case(&p, 0, 0);
-        expect(chosen_plan(&p, &s, &plan, &d) == 16, "a kit_small picture");
+        expect(chosen_plan(&p, &s, &plan, &d) == 16, "a small picture");
         check_facts(&p, &s, &plan);
         CHECK(tmap_ask_workspace_destroy(&s));
         p.m.nx = p.m.ny = 4096;
@@ -473,7 +414,8 @@ int main(void) {
             make(96, 96, 33, 2, 4, 3, BULBS), make(63, 65, 5, 1, 5, 1, BULBS),
             make(40, 2, 30, 20, 2, 1, 0),     make(3, 70, 40, 5, 2, 2, BULBS | F64),
         };
-        for (unsigned i = 0; i < COUNT(few); ++i) run_problem(&few[i], 15);
+        for (unsigned i = 0; i < COUNT(few); ++i)
+            run_problem(&few[i], kit_full ? 15 : i % 2 ? 1 | 8 : 2 | 4);
     }
     {
         // Around c = -2, where what has escaped may come back within 2 by rounding; points beyond

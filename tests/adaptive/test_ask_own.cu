@@ -5,7 +5,8 @@
 // without places; that each level has the children of those that the level before subdivided; that
 // plans of one kernel do not disturb each other; devices of many compute capabilities; that an error
 // of the caller's stays the caller's; and what must be refused.
-#include "kit.h"
+#include "adaptive/ask_check.h"
+
 #include <threadmap/papers/ask_sbr.h>
 
 static const char *const driver_names[] = {"host", "stream"};
@@ -96,20 +97,23 @@ static void plans_make(const tmap_ask_workspace *s, const tmap_ask_kernels *kern
     CHECK(tmap_ask_sbr_plan_make(s, &sbr, &plans[TMAP_ASK_SBR]));
 }
 
+static void solid_compare(const solid *p) {
+    const tmap_u64 count = (tmap_u64)p->nx * (tmap_u64)p->ny * (tmap_u64)p->nz;
+    const unsigned char *got = (const unsigned char *)kit_to_host(p->out, count);
+    tmap_u64 wrong = 0;
+    for (tmap_u32 z = 0; z < (tmap_u32)p->nz; ++z)
+        for (tmap_u32 y = 0; y < (tmap_u32)p->ny; ++y)
+            for (tmap_u32 x = 0; x < (tmap_u32)p->nx; ++x)
+                wrong += *got++ != 1 + solid_inside(p, x, y, z);
+    expect(wrong == 0, "elements, each once");
+}
+
 // The elements of the last run, and what it counted at its levels.
 static void solid_check(const solid *p, const tmap_ask_workspace *s, int refused) {
     const tmap_ask_domain *d = &s->domain;
     const tmap_u64 axes = d->dims == 3 ? 3 : 2;
-    size_t count = (size_t)p->nx * p->ny * p->nz, wrong = 0, i = 0;
-    unsigned char *got = (unsigned char *)kit_host(count);
     tmap_ask_counts c;
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaMemcpy(got, p->out, count, cudaMemcpyDeviceToHost));
-    for (tmap_u32 z = 0; z < (tmap_u32)p->nz; ++z)
-        for (tmap_u32 y = 0; y < (tmap_u32)p->ny; ++y)
-            for (tmap_u32 x = 0; x < (tmap_u32)p->nx; ++x, ++i)
-                wrong += got[i] != 1 + solid_inside(p, x, y, z);
-    expect(wrong == 0, "elements, each once");
+    solid_compare(p);
     CHECK(tmap_ask_counts_read(s, &c, 0));
     expect(c.levels == d->levels, "levels");
     expect(c.level[0].regions + c.level[0].empty == tmap_region_olt_size(1, d->g, (tmap_u32)axes),
@@ -125,15 +129,21 @@ static void solid_clear(const solid *p) {
     CHECK(cudaMemset(p->out, 0, (size_t)p->nx * p->ny * p->nz));
 }
 
-static solid solid_make(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
-                        tmap_u64 capacity, tmap_ask_workspace *s) {
-    const tmap_ask_params a = {g, r, b};
-    const tmap_ask_box box = {(tmap_u64)nx, (tmap_u64)ny, (tmap_u64)nz};
-    solid p = {nx, ny, nz ? nz : 1, radius, NULL};
-    p.out = (unsigned char *)kit_device((size_t)p.nx * p.ny * p.nz);
-    CHECK(tmap_ask_workspace_create(box, a, capacity, s));
+// A ball in a box, or a disc (nz = 0), and how it is cut. capacity: of tables, 0: as much as helps.
+typedef struct solid_case {
+    int nx, ny, nz, radius;
+    tmap_ask_params a;
+    tmap_u64 capacity;
+} solid_case;
+
+static solid solid_make(solid_case c, tmap_ask_workspace *s) {
+    const tmap_ask_box box = {(tmap_u64)c.nx, (tmap_u64)c.ny, (tmap_u64)c.nz};
+    solid p = {c.nx, c.ny, c.nz ? c.nz : 1, c.radius, NULL};
+    p.out = (unsigned char *)kit_device((tmap_u64)p.nx * (tmap_u64)p.ny * (tmap_u64)p.nz);
+    CHECK(tmap_ask_workspace_create(box, c.a, c.capacity, s));
     CHECK(cudaMemset(s->memory.data, 0xa5, s->memory.bytes));
-    kit_case("%dx%dx%d, (%u,%u,%u), capacity %llu", nx, ny, nz, g, r, b, capacity);
+    kit_case("%dx%dx%d, (%u,%u,%u), capacity %llu", c.nx, c.ny, c.nz, c.a.g, c.a.r, c.a.b,
+             c.capacity);
     return p;
 }
 
@@ -142,12 +152,11 @@ static void solid_free(tmap_ask_workspace *s) {
     kit_release(0);
 }
 
-// Both forms, by both drivers. capacity: of tables, 0 or so little that regions are refused.
-static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b,
-                        tmap_u64 capacity) {
+// Both forms, by both drivers. c.capacity: 0, or so little that regions are refused.
+static void run_drivers(solid_case c) {
     if (!check_turn()) return;
     tmap_ask_workspace s;
-    solid p = solid_make(nx, ny, nz, radius, g, r, b, capacity, &s);
+    solid p = solid_make(c, &s);
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
     plans_make(&s, &solid_kernels, (const void *)solid_blocks, plans);
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
@@ -155,19 +164,19 @@ static void run_drivers(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32
             kit_more(", %s, %s", tmap_ask_form_name(form), driver_names[driver]);
             solid_clear(&p);
             CHECK(drive(&plans[form], driver, &p));
-            solid_check(&p, &s, capacity != 0);
+            solid_check(&p, &s, c.capacity != 0);
         }
     solid_free(&s);
 }
 
 // Blocks of all sizes, as many as there are and one; the numbers of tuning at their ends. None may
 // change what comes out.
-static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r, tmap_u32 b) {
+static void run_tuning(solid_case c) {
     if (!check_turn()) return;
     static const tmap_u32 threads[] = {32, 96, 256, 1024};
     enum { BLOCKS = COUNT(threads), TUNINGS = 9 };
     tmap_ask_workspace s;
-    solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
+    solid p = solid_make(c, &s);
     tmap_ask_tuning *t;
     tmap_ask_plan plan;
     for (int i = 0; i < 2 * BLOCKS + TUNINGS; ++i) {
@@ -198,29 +207,15 @@ static void run_tuning(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 
 }
 
 // Numbers of tuning at random, each with each: none may change what comes out, and every team is one.
-static void run_tuning_random(int nx, int ny, int nz, int radius, tmap_u32 g, tmap_u32 r,
-                              tmap_u32 b, int runs) {
-    static const tmap_u32 values[] = {0,  1,  2,   3,   7,    8,    20,         31,        32,
-                                      33, 50, 100, 511, 1000, 4096, 0x7fffffff, 0xffffffff};
-    enum { VALUES = COUNT(values) };
-    tmap_u64 state = 12345 + (tmap_u64)nx;
+static void run_tuning_random(solid_case c, int runs) {
+    if (!check_turn()) return;
+    tmap_u64 state = 12345 + (tmap_u64)c.nx;
     tmap_ask_workspace s;
-    solid p = solid_make(nx, ny, nz, radius, g, r, b, 0, &s);
+    tmap_ask_plan plan;
+    solid p = solid_make(c, &s);
+    CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
     for (int i = 0; i < runs; ++i) {
-        tmap_ask_plan plan;
-        tmap_u32 v[9];
-        CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
-        for (int k = 0; k < 9; ++k) { // those of the first two groups are 1 or more, but for one
-            const tmap_u32 least = k < 6 && k != 4;
-            v[k] = values[least + kit_below(&state, VALUES - least)];
-        }
-        plan.run.tuning.chunk = v[0], plan.run.tuning.chunks = v[1];
-        plan.run.tuning.chunks_last = v[2], plan.run.tuning.fill_elements = v[3];
-        plan.run.tuning.fill_eight = v[4], plan.run.tuning.fill_warps = v[5];
-        plan.run.tuning.warp_sides = v[6], plan.run.tuning.four_sides = v[7];
-        plan.run.tuning.eight_sides = v[8];
-        kit_more(", tuning %u %u %u, %u %u %u, %u %u %u", v[0], v[1], v[2], v[3], v[4], v[5], v[6],
-                 v[7], v[8]);
+        plan.run.tuning = ask_random_tuning(&state);
         solid_clear(&p);
         CHECK(tmap_ask_stream(&plan, &p, 0));
         solid_check(&p, &s, 0);
@@ -228,11 +223,13 @@ static void run_tuning_random(int nx, int ny, int nz, int radius, tmap_u32 g, tm
     solid_free(&s);
 }
 
+static const solid_case usual = {40, 50, 0, 33, {3, 2, 2}, 0};
+
 // Plans with more shared memory and with less, of the same kernels: the first one runs after the
 // second was made. Where a device has too little for a plan, it is refused.
 static void run_plans(void) {
     tmap_ask_workspace s;
-    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    solid p = solid_make(usual, &s);
     tmap_ask_kernels kernels = solid_kernels;
     tmap_ask_plan plans[3];
     kernels.threads = 1024;
@@ -256,35 +253,23 @@ static void run_plans(void) {
     solid_free(&s);
 }
 
-static int same_launch(const tmap_ask_launch *a, const tmap_ask_launch *b) {
-    return a->kernel == b->kernel && a->threads == b->threads && a->blocks == b->blocks &&
-           a->shared == b->shared;
-}
-
-// A plan that is made from facts, as if they came from elsewhere, is the one that is made here.
 static void check_facts(const tmap_ask_workspace *s, const tmap_ask_kernels *kernels,
                         cudaError_t status, const tmap_ask_plan *here) {
     tmap_ask_facts facts;
     tmap_ask_plan there;
-    int error;
     CHECK(tmap_ask_facts_get(kernels, &facts));
-    error = tmap_ask_plan_of(s, kernels, &facts, &there);
-    expect(error == (status == cudaSuccess ? TMAP_OK : TMAP_ERANGE), "a plan from facts");
-    if (error) return;
-    expect(same_launch(&here->query, &there.query) && same_launch(&here->finish, &there.finish) &&
-               same_launch(&here->share, &there.share) &&
-               !memcmp(&here->run.tuning, &there.run.tuning, sizeof there.run.tuning) &&
-               here->run.scratch == there.run.scratch && here->run.level == there.run.level,
-           "the plan from facts");
+    RETURNS(tmap_ask_plan_of(s, kernels, &facts, &there), status ? TMAP_ERANGE : TMAP_OK);
+    if (!status) ask_same_plan(here, &there);
 }
 
 // Blocks of all sizes on devices of many compute capabilities and of one multiprocessor to many.
 static void run_devices(void) {
     static const char *const processors[] = {"1", "132"};
+    int turn = 0;
     for (int i = 0; i < (kit_gpu && kit_small ? 1 : 14);
          ++i) { // a GPU is the same device each time
         tmap_ask_workspace s;
-        solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+        solid p = solid_make(usual, &s);
         kit_set_device(kit_devices[i / 2]);
         setenv("SIMT_MULTIPROCESSORS", processors[i % 2], 1);
         for (tmap_u32 threads = 32; threads <= 1024; threads *= 2)
@@ -302,6 +287,7 @@ static void run_devices(void) {
                 check_facts(&s, &kernels, status, &plan);
                 if (status != cudaSuccess) continue;
                 expect(plan.query.blocks > 0 && plan.finish.blocks > 0, "blocks");
+                if (!kit_full && (turn++ + i) % 3) continue; // the CPU machine makes many threads
                 solid_clear(&p);
                 CHECK(tmap_ask_stream(&plan, &p, 0));
                 solid_check(&p, &s, 0);
@@ -319,20 +305,14 @@ static void run_chosen(void) {
     const int last = kit_gpu && kit_small ? 24 : 70;
     const int sides[][3] = {{100, 80, 0}, {33, 17, 40}, {1, 1, 1}, {300, 2, 0}, {last, last, last}};
     for (int i = 0; i < 5; ++i) {
+        const solid_case c = {sides[i][0], sides[i][1], sides[i][2], 45, {0, 0, 0}, 0};
         tmap_ask_workspace s;
-        solid p = solid_make(sides[i][0], sides[i][1], sides[i][2], 45, 0, 0, 0, 0, &s);
-        size_t count = (size_t)p.nx * p.ny * p.nz, wrong = 0, at = 0;
-        unsigned char *got = (unsigned char *)kit_host(count);
+        solid p = solid_make(c, &s);
         tmap_ask_plan plan;
         CHECK(tmap_ask_plan_make(&s, &solid_kernels, &plan));
         solid_clear(&p);
         CHECK(tmap_ask_stream(&plan, &p, 0));
-        CHECK(cudaMemcpy(got, p.out, count, cudaMemcpyDeviceToHost));
-        for (tmap_u32 z = 0; z < (tmap_u32)p.nz; ++z)
-            for (tmap_u32 y = 0; y < (tmap_u32)p.ny; ++y)
-                for (tmap_u32 x = 0; x < (tmap_u32)p.nx; ++x, ++at)
-                    wrong += got[at] != 1 + solid_inside(&p, x, y, z);
-        expect(wrong == 0, "elements of a chosen subdivision, each once");
+        solid_compare(&p);
         solid_free(&s);
     }
     for (int i = 0; i < 20000; ++i) {
@@ -382,7 +362,7 @@ static void run_most_regions(void) {
 // same, and the error is still there.
 static void run_error(void) {
     tmap_ask_workspace s;
-    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    solid p = solid_make(usual, &s);
     tmap_ask_kernels large = solid_kernels; // more shared memory than a kernel has unasked
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT], of_large;
     large.threads = 512, large.scratch = 3072;
@@ -404,7 +384,7 @@ static void run_error(void) {
 
 static void run_refusals(void) {
     tmap_ask_workspace s, none;
-    solid p = solid_make(40, 50, 0, 33, 3, 2, 2, 0, &s);
+    solid p = solid_make(usual, &s);
     const tmap_ask_kernels good = solid_kernels;
     tmap_ask_kernels bad;
     tmap_ask_plan plan, other;
@@ -573,82 +553,86 @@ static __global__ void slabs_blocks(tmap_ask_run run, slabs job) {
     tmap_ask_sbr(&run, slabs_query, slabs_terminal, leaves, faces, &job);
 }
 
-static void run_slabs(tmap_u32 nx, tmap_u32 ny, tmap_u32 nz, tmap_u32 thick, tmap_u32 g, tmap_u32 r,
-                      tmap_u32 b, tmap_u64 capacity) {
+typedef struct slabs_case {
+    tmap_u32 nx, ny, nz, thick;
+    tmap_ask_params a;
+    tmap_u64 capacity;
+} slabs_case;
+
+static void run_slabs(slabs_case of) {
     if (!check_turn()) return;
     const tmap_ask_kernels kernels = {(const void *)slabs_ask, (const void *)slabs_end,
                                       (const void *)slabs_faces, 0, 0};
-    const tmap_ask_params a = {g, r, b};
+    const tmap_u32 nx = of.nx, ny = of.ny, nz = of.nz;
     const tmap_ask_box box = {nx, ny, nz};
     const size_t count = (size_t)nx * ny * nz;
-    slabs p = {{nx, ny, nz}, thick, NULL, NULL};
+    slabs p = {{nx, ny, nz}, of.thick, NULL, NULL};
     int *got = (int *)kit_host(count * sizeof(int));
     tmap_ask_plan plans[TMAP_ASK_FORM_COUNT];
     tmap_ask_workspace s;
     p.out = (int *)kit_device(count * sizeof(int));
-    p.unwritten = (tmap_u32 *)kit_device(sizeof(tmap_u32));
-    CHECK(cudaMemset(p.unwritten, 0, sizeof(tmap_u32)));
-    CHECK(tmap_ask_workspace_create(box, a, capacity, &s));
+    p.unwritten = (tmap_u32 *)kit_filled(8, 0);
+    CHECK(tmap_ask_workspace_create(box, of.a, of.capacity, &s));
     CHECK(cudaMemset(s.memory.data, 0xa5, s.memory.bytes));
     plans_make(&s, &kernels, (const void *)slabs_blocks, plans);
     for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form)
         for (int driver = 0; driver < 2; ++driver) {
             size_t wrong = 0, i = 0;
-            tmap_u32 unwritten;
             tmap_ask_counts c;
-            kit_case("slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx, ny, nz, g, r, b, capacity,
-                     tmap_ask_form_name(form), driver_names[driver]);
+            kit_case("slabs %ux%ux%u, (%u,%u,%u), %llu, %s, %s", nx, ny, nz, of.a.g, of.a.r, of.a.b,
+                     of.capacity, tmap_ask_form_name(form), driver_names[driver]);
             CHECK(cudaMemset(p.out, 0x5a, count * sizeof(int)));
             CHECK(drive(&plans[form], driver, &p));
             CHECK(cudaDeviceSynchronize());
             CHECK(cudaMemcpy(got, p.out, count * sizeof(int), cudaMemcpyDeviceToHost));
-            CHECK(cudaMemcpy(&unwritten, p.unwritten, sizeof unwritten, cudaMemcpyDeviceToHost));
             for (tmap_u32 z = 0; z < nz; ++z)
                 for (tmap_u32 y = 0; y < ny; ++y)
                     for (tmap_u32 x = 0; x < nx; ++x, ++i)
                         wrong += got[i] != slabs_value(&p, x, y, z);
             expect(wrong == 0, "elements");
-            expect(unwritten == 0, "faces that were asked and not written");
+            expect(kit_number(p.unwritten) == 0, "faces that were asked and not written");
             CHECK(tmap_ask_counts_read(&s, &c, 0));
-            expect((c.refused != 0) == (capacity != 0), "refused");
+            expect((c.refused != 0) == (of.capacity != 0), "refused");
         }
     CHECK(tmap_ask_workspace_destroy(&s));
     kit_release(0);
 }
 
 int main(void) {
+    const solid_case solids[] = {
+        {32, 32, 32, 24, {2, 2, 2}, 0},
+        {33, 17, 40, 24, {3, 2, 1}, 0},
+        {27, 27, 27, 20, {3, 3, 1}, 0},
+        {20, 3, 9, 8, {4, 2, 1}, 0},
+        {40, 40, 40, 30, {2, 2, 1}, 2},
+        {100, 80, 0, 60, {3, 2, 2}, 0},
+        {128, 128, 0, 300, {4, 2, 4}, 0}, // uniform: empty levels
+        {65, 200, 0, 90, {5, 3, 2}, 1},
+        {70000, 3, 0, 69000, {5, 4, 7}, 0}, // squares of sides beyond 32 bits
+    };
+    const slabs_case slabs[] = {{24, 24, 24, 40, {2, 2, 2}, 0},
+                                {23, 9, 31, 50, {3, 2, 1}, 0},
+                                {19, 26, 7, 30, {2, 3, 1}, 3}};
+    const solid_case small = {17, 9, 24, 14, {2, 2, 2}, 0};
     kit_begin();
-    run_drivers(32, 32, 32, 24, 2, 2, 2, 0);
-    run_drivers(33, 17, 40, 24, 3, 2, 1, 0);
-    run_drivers(27, 27, 27, 20, 3, 3, 1, 0);
-    run_drivers(20, 3, 9, 8, 4, 2, 1, 0);
-    run_drivers(40, 40, 40, 30, 2, 2, 1, 2);
-    run_drivers(100, 80, 0, 60, 3, 2, 2, 0);
-    run_drivers(128, 128, 0, 300, 4, 2, 4, 0); // uniform: empty levels
-    run_drivers(65, 200, 0, 90, 5, 3, 2, 1);
-    run_drivers(70000, 3, 0, 69000, 5, 4, 7, 0); // squares of sides beyond 32 bits
-    if (kit_gpu && kit_small)
-        run_tuning(17, 9, 24, 14, 2, 2, 2);
-    else if (check_turn())
-        run_tuning(33, 17, 40, 24, 3, 2, 1);
-    if (check_turn()) run_tuning(100, 80, 0, 60, 3, 2, 2);
-    if (check_turn())
-        run_tuning_random(33, 17, 40, 24, 3, 2, 1, !kit_small ? 100 : kit_gpu ? 3 : 40);
-    if (check_turn())
-        run_tuning_random(100, 80, 0, 60, 3, 2, 2, !kit_small ? 100 : kit_gpu ? 3 : 40);
+    const int runs = !kit_small ? 100 : kit_gpu ? 3 : 20;
+    for (unsigned i = 0; i < COUNT(solids); ++i) run_drivers(solids[i]);
+    run_tuning(kit_gpu && kit_small ? small : solids[1]);
+    run_tuning(solids[5]);
+    run_tuning_random(solids[1], runs);
+    run_tuning_random(solids[5], runs);
     run_plans();
     if (check_turn()) run_devices();
     run_most_regions();
     if (check_turn()) run_chosen();
-    run_slabs(24, 24, 24, 40, 2, 2, 2, 0);
-    run_slabs(23, 9, 31, 50, 3, 2, 1, 0);
-    run_slabs(19, 26, 7, 30, 2, 3, 1, 3);
+    for (unsigned i = 0; i < COUNT(slabs); ++i) run_slabs(slabs[i]);
     if (!kit_gpu || !kit_small) run_error(); // a sanitizer reports the error, too
     run_refusals();
-    if (kit_gpu && !kit_small) {
-        run_drivers(256, 200, 300, 180, 4, 2, 4, 0);
-        run_tuning(300, 257, 190, 200, 3, 2, 2);
-        run_slabs(200, 150, 170, 300, 4, 2, 2, 0);
+    if (kit_full) {
+        const solid_case large = {256, 200, 300, 180, {4, 2, 4}, 0};
+        const solid_case tuned = {300, 257, 190, 200, {3, 2, 2}, 0};
+        const slabs_case wide = {200, 150, 170, 300, {4, 2, 2}, 0};
+        run_drivers(large), run_tuning(tuned), run_slabs(wide);
     }
     return kit_end("test_ask_own");
 }

@@ -8,12 +8,6 @@
 enum { ONE, WARP, BLOCK, ORDERED, FORMS, MOST = 1 << 16 };
 static const char *const names[FORMS] = {"one", "warp", "block", "ordered"};
 
-// The case of the checks that follow.
-static void of_case(int form, unsigned candidates, unsigned capacity, dim3 block) {
-    kit_case("%s, %u candidates, capacity %u, block %ux%ux%u", names[form], candidates, capacity,
-             block.x, block.y, block.z);
-}
-
 // Candidate i wants a place if its hash says so: about one in `rarity`; rarity 0: none.
 TMAP_FN int wanted(tmap_u32 i, tmap_u32 rarity) {
     tmap_u32 h = i * 2654435761u;
@@ -52,38 +46,29 @@ static __global__ void sizes(tmap_olt t, tmap_u64 *out) {
 
 static void run(int form, unsigned candidates, unsigned rarity, unsigned capacity, unsigned grid,
                 dim3 block) {
-    static tmap_u64 entries[MOST + 1];
-    static unsigned char told[MOST], seen[MOST];
-    tmap_u64 *entries_d, *chain, *count, size[2];
-    tmap_u32 *ticket;
-    unsigned char *told_d;
+    static unsigned char seen[MOST];
+    tmap_u64 *entries_d = (tmap_u64 *)kit_filled((capacity + 1) * sizeof(tmap_u64), 0x5a);
+    tmap_u64 *chain = (tmap_u64 *)kit_filled(MOST * sizeof(tmap_u64), 0);
+    tmap_u64 *count = (tmap_u64 *)kit_filled(3 * sizeof(tmap_u64), 0);
+    tmap_u32 *ticket = (tmap_u32 *)kit_filled(sizeof(tmap_u32), 0);
+    unsigned char *told_d = (unsigned char *)kit_filled(MOST, 0x5a);
+    unsigned want = 0, bad = 0, out_of_order = 0;
     tmap_olt t;
-    unsigned want = 0, bad = 0, stored, out_of_order = 0;
-    entries_d = (tmap_u64 *)kit_device((capacity + 1) * sizeof(tmap_u64));
-    chain = (tmap_u64 *)kit_device(MOST * sizeof(tmap_u64));
-    count = (tmap_u64 *)kit_device(3 * sizeof(tmap_u64));
-    ticket = (tmap_u32 *)kit_device(sizeof(tmap_u32));
-    told_d = (unsigned char *)kit_device(MOST);
-    CHECK(cudaMemset(entries_d, 0x5a, (capacity + 1) * sizeof(tmap_u64)));
-    CHECK(cudaMemset(chain, 0, MOST * sizeof(tmap_u64)));
-    CHECK(cudaMemset(count, 0, 3 * sizeof(tmap_u64)));
-    CHECK(cudaMemset(ticket, 0, sizeof(tmap_u32)));
-    CHECK(cudaMemset(told_d, 0x5a, MOST));
     t.entries = entries_d, t.count = count, t.capacity = capacity;
     insert<<<grid, block>>>(form, t, candidates, rarity, ticket, chain, told_d);
     CHECK(cudaGetLastError());
     sizes<<<1, 1>>>(t, count + 1);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(size, count + 1, sizeof size, cudaMemcpyDeviceToHost));
-    CHECK(
-        cudaMemcpy(entries, entries_d, (capacity + 1) * sizeof(tmap_u64), cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(told, told_d, MOST, cudaMemcpyDeviceToHost));
+    const tmap_u64 *entries =
+        (const tmap_u64 *)kit_to_host(entries_d, (capacity + 1) * sizeof(tmap_u64));
+    const unsigned char *told = (const unsigned char *)kit_to_host(told_d, MOST);
     memset(seen, 0, sizeof seen);
     for (unsigned i = 0; i < candidates; ++i) want += wanted(i, rarity) != 0;
-    stored = want < capacity ? want : capacity;
-    of_case(form, candidates, capacity, block);
-    expect(size[0] == stored, "stored");
-    expect(size[1] == want - stored, "refused");
+    const unsigned stored = want < capacity ? want : capacity;
+    kit_case("%s, %u candidates, capacity %u, block %ux%ux%u", names[form], candidates, capacity,
+             block.x, block.y, block.z);
+    expect(kit_number(count + 1) == stored, "stored");
+    expect(kit_number(count + 2) == want - stored, "refused");
     for (unsigned i = 0; i < stored; ++i) {
         tmap_u64 v = entries[i] - (1ull << 40);
         if (v >= candidates || !wanted((tmap_u32)v, rarity) || seen[v]++)

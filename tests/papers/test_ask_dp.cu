@@ -5,17 +5,12 @@
 #if !defined(__CUDACC_VER_MAJOR__)
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
-#include "adaptive/ask_reference.h"
-#include "kit.h"
+#include "adaptive/ask_check.h"
 #include <threadmap/papers/mandelbrot_dp.h>
 
 enum { POISON = 0x5a5a5a5a };
 
 static tmap_u64 *lost_d;
-
-static int dwell_of(const void *m, tmap_u32 x, tmap_u32 y) {
-    return tmap_mandelbrot_dwell((const tmap_mandelbrot *)m, x, y);
-}
 
 // The case of the checks that follow.
 static void of_case(const tmap_mandelbrot *m, tmap_ask_params a, int form) {
@@ -32,27 +27,21 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 dwell, tmap_u32 g, tmap_u32 r
     tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, dwell);
     const tmap_ask_params a = {g, r, b};
     size_t pixels = (size_t)nx * ny;
-    int *want = (int *)kit_host(pixels * sizeof(int)), *got = (int *)kit_host(pixels * sizeof(int));
-    int *out, *columns;
-    ask_split split;
-    ask_counts counts;
-    out = (int *)kit_device(pixels * sizeof(int));
-    columns = (int *)kit_device(tmap_mandelbrot_dp_columns_bytes(&m, a) + 4);
-    if (ask_split_make(nx, ny, g, r, b, &split)) exit(1);
-    split.shared = 1;
+    int *want = (int *)kit_host(pixels * sizeof(int));
+    int *columns = (int *)kit_device(tmap_mandelbrot_dp_columns_bytes(&m, a) + 4);
     for (int turn = 0; turn < 4; ++turn) {
         tmap_mandelbrot_dp how = {0, a, threads, pending, NULL, lost_d};
         m.options = turn & 1 ? TMAP_MANDELBROT_F64 : 0;
-        ask_reference(split, dwell_of, &m, want, &counts);
+        (void)ask_serial(&m, a, 1, NULL, want);
         if (turn & 2) how.columns = columns; // where columns of borders are kept
         for (int form = 0; form < TMAP_ASK_FORM_COUNT; ++form) {
-            tmap_u64 lost = 1, wrong = 0, missing = 0;
-            CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
+            int *out = (int *)kit_guarded(pixels * sizeof(int));
+            tmap_u64 wrong = 0, missing = 0;
             how.form = form;
             CHECK(tmap_mandelbrot_dp_run(&m, &how, out, 0));
             CHECK(cudaDeviceSynchronize());
-            CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
-            CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
+            const tmap_u64 lost = kit_number(lost_d);
+            const int *got = (const int *)kit_to_host(out, pixels * sizeof(int));
             for (size_t i = 0; i < pixels; ++i) {
                 missing += got[i] == POISON;
                 wrong += got[i] != POISON && got[i] != want[i];

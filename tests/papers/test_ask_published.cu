@@ -4,15 +4,10 @@
 #if !defined(__CUDACC_VER_MAJOR__)
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
-#include "adaptive/ask_reference.h"
-#include "kit.h"
+#include "adaptive/ask_check.h"
 #include <threadmap/papers/mandelbrot_published.h>
 
 static tmap_u64 *lost_d;
-
-static int dwell(const void *m, tmap_u32 x, tmap_u32 y) {
-    return tmap_mandelbrot_dwell((const tmap_mandelbrot *)m, x, y);
-}
 
 // The case of the checks that follow.
 static void of_case(int form, tmap_u32 nx, tmap_ask_params a) {
@@ -40,32 +35,24 @@ static void run(tmap_u32 nx, tmap_u32 ny, tmap_u32 steps, tmap_ask_params a, tma
     if (!check_turn()) return;
     const tmap_mandelbrot m = tmap_mandelbrot_make(nx, ny, steps);
     const size_t pixels = (size_t)nx * ny;
-    int *want = (int *)kit_host(pixels * sizeof(int)), *got = (int *)kit_host(pixels * sizeof(int));
-    int *out;
-    ask_split split;
-    ask_counts counts;
-    out = (int *)kit_device(pixels * sizeof(int));
-    if (ask_split_make(nx, ny, a.g, a.r, a.b, &split)) exit(1);
-    split.shared = 0;
-    ask_reference(split, dwell, &m, want, &counts);
+    int *want = (int *)kit_host(pixels * sizeof(int));
+    int *exhaustive = (int *)kit_host(pixels * sizeof(int));
+    (void)ask_serial(&m, a, 0, NULL, want);
+    ask_exhaustive(nx, ny, ask_mandelbrot_dwell, &m, exhaustive);
     for (int form = 0; form < TMAP_PUBLISHED_COUNT; ++form) {
         const tmap_published_call how = {form, a, threads, lost_d};
-        tmap_u64 wrong = 0, lost = 0;
-        CHECK(cudaMemset(lost_d, 0, sizeof lost));
-        CHECK(cudaMemset(out, 0x5a, pixels * sizeof(int)));
+        int *out = (int *)kit_guarded(pixels * sizeof(int));
+        of_case(form, nx, a);
+        CHECK(cudaMemset(lost_d, 0, sizeof *lost_d));
         if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) {
-            of_case(form, nx, a);
             RETURNS(draw(&m, &how, out), cudaErrorNotSupported);
             continue;
         }
         CHECK(draw(&m, &how, out));
         CHECK(cudaDeviceSynchronize());
-        CHECK(cudaMemcpy(&lost, lost_d, sizeof lost, cudaMemcpyDeviceToHost));
-        CHECK(cudaMemcpy(got, out, pixels * sizeof(int), cudaMemcpyDeviceToHost));
-        for (size_t i = 0; i < pixels; ++i)
-            wrong += got[i] != (form ? want[i] : dwell(&m, (tmap_u32)(i % nx), (tmap_u32)(i / nx)));
-        of_case(form, nx, a);
-        expect(wrong == 0 && lost == 0, "pixels");
+        const int *got = (const int *)kit_to_host(out, pixels * sizeof(int));
+        expect(kit_number(lost_d) == 0, "lost launches");
+        expect(ask_difference(got, form ? want : exhaustive, pixels) == 0, "pixels");
     }
     kit_release(0);
 }
