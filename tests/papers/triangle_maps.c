@@ -2,11 +2,9 @@
 // triangle_maps.c: BB, RB, REC and UTM, and the forms of triangle_published.h: their grids cover
 // every cell of the triangle exactly once, for every side up to SIDE_MAX and every smallest
 // triangle of REC. And for which n UTM is right as printed.
-#include "kit.h"
-#include "triangle/triangle_kat.h"
-#include <threadmap/papers/triangle_published.h>
+#include "triangle/triangle_forms.h"
 
-#include <string.h>
+#include <threadmap/triangle/condensed.h>
 
 enum { SIDE_MAX = 130 };
 
@@ -17,65 +15,34 @@ static void visit(const char *what, tmap_u32 n, tmap_u32 i, tmap_u32 j) {
     if (i < n && j < n) ++seen[i][j];
 }
 
-// Every cell j <= i (j < i: strict) once, and no other; then forgets them.
-static void check_seen(const char *what, tmap_u32 n, int strict) {
+// Every cell of a form once, and no other; then forgets them.
+static void check_seen(int form, const char *what, tmap_u32 n) {
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 j = 0; j < n; ++j)
-            EXPECT(seen[i][j] == (strict ? j < i : j <= i), "%s, n=%u: (%u,%u) %d times", what, n,
-                   i, j, seen[i][j]);
+            EXPECT(form_right(form, i, j, seen[i][j]), "%s, n=%u: (%u,%u) %d times", what, n, i, j,
+                   seen[i][j]);
     memset(seen, 0, sizeof seen);
 }
 
-static void check_bb(tmap_u32 n) {
-    for (tmap_u32 y = 0; y < n; ++y)
-        for (tmap_u32 x = 0; x < n; ++x)
-            if (tmap_triangle_bb_contains(x, y)) visit("BB", n, y, x);
-    check_seen("BB", n, 0);
-}
-
-static void check_rb(tmap_u32 n) {
-    tmap_xy grid = tmap_triangle_rb_grid(n);
-    EXPECT((tmap_u64)grid.x * grid.y == tmap_triangle_cells(n), "n=%u: %u x %u", n, grid.x, grid.y);
-    for (tmap_u32 y = 0; y < grid.y; ++y)
-        for (tmap_u32 x = 0; x < grid.x; ++x) {
-            tmap_pair p = tmap_triangle_rb_map(x, y, n);
-            visit("RB", n, p.i, p.j);
-        }
-    check_seen("RB", n, 0);
-    for (tmap_u32 y = 0; n && y < tmap_triangle_rb_grid(n - 1).y; ++y) // without the diagonal
-        for (tmap_u32 x = 0; x < tmap_triangle_rb_grid(n - 1).x; ++x) {
-            tmap_pair p = tmap_triangle_rb_map(x, y, n - 1);
-            visit("RB strict", n, p.i + 1, p.j);
-        }
-    check_seen("RB strict", n, 1);
+static void check_form(int form, tmap_u32 n, tmap_u32 more) {
+    const tmap_u64 places = form_places(form, n, more);
+    tmap_pair cell;
+    for (tmap_u64 place = 0; place < places; ++place)
+        if (form_at(form, n, more, place, &cell)) visit(form_names[form], n, cell.i, cell.j);
+    check_seen(form, form_names[form], n);
+    if (form == FORM_RB) EXPECT(places == tmap_triangle_cells(n), "n=%u: %llu", n, places);
 }
 
 static void check_rec(tmap_u32 n, tmap_u32 m0) {
-    tmap_triangle_rec rec = tmap_triangle_rec_make(n, m0);
-    tmap_u64 threads = 0;
+    const tmap_triangle_rec rec = tmap_triangle_rec_make(n, m0);
     EXPECT((tmap_u64)rec.m << rec.k == n, "n=%u m0=%u: m=%u k=%u", n, m0, rec.m, rec.k);
     EXPECT(n == 0 || rec.k == 0 || rec.m % (m0 ? m0 : 1) == 0, "n=%u m0=%u: m=%u", n, m0, rec.m);
-    for (tmap_u32 q = 0; q < tmap_triangle_rec_triangles(rec); ++q)
-        for (tmap_u32 y = 0; y < rec.m; ++y)
-            for (tmap_u32 x = 0; x <= y; ++x) {
-                tmap_pair p = tmap_triangle_rec_diagonal(rec, x, y, q);
-                visit("REC diagonal", n, p.i, p.j);
-                ++threads;
-            }
     for (tmap_u32 l = 0; l < rec.k; ++l) {
-        tmap_xy grid = tmap_triangle_rec_grid(rec, l);
+        const tmap_xy grid = tmap_triangle_rec_grid(rec, l);
         EXPECT((tmap_u64)grid.x * grid.y * 2 == n, "n=%u l=%u: %u %u", n, l, grid.x, grid.y);
-        for (tmap_u32 q = 0; q < grid.y; ++q)
-            for (tmap_u32 y = 0; y < grid.x; ++y)
-                for (tmap_u32 x = 0; x < grid.x; ++x) {
-                    tmap_pair p = tmap_triangle_rec_map(rec, l, x, y, q);
-                    visit("REC", n, p.i, p.j);
-                    ++threads;
-                }
     }
-    EXPECT(threads == tmap_triangle_cells(n), "n=%u m0=%u", n, m0);
     EXPECT(tmap_triangle_rec_grid(rec, rec.k).y == 0, "n=%u", n);
-    check_seen("REC", n, 0);
+    check_form(FORM_REC, n, m0);
 }
 
 // UTM for blocks without conditionals, against the rows themselves.
@@ -90,35 +57,22 @@ static void check_utm_plain(tmap_u32 n) {
         }
 }
 
-// UTM: a < b of threads and a <= b of blocks, transposed into the lower triangle.
+// UTM: a < b of threads and a <= b of blocks, against the other maps of these orders.
 static void check_utm(tmap_u32 n) {
     for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
         tmap_pair p = tmap_triangle_utm_map(k, n), c = tmap_condensed_map(k, n);
         tmap_pair s = tmap_triangle_utm_sqrt(k, n);
         EXPECT(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
         EXPECT(p.i == s.i && p.j == s.j, "n=%u k=%u: (%u,%u)", n, k, s.i, s.j);
-        visit("UTM", n, p.j, p.i);
     }
-    check_seen("UTM", n, 1);
     for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
         tmap_pair p = tmap_triangle_utm_blocks(k, n), c = tmap_upper_map(k, n);
         EXPECT(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
-        visit("UTM blocks", n, p.j, p.i);
     }
-    check_seen("UTM blocks", n, 0);
     check_utm_plain(n);
 }
 
 // ---- triangle_published.h -----------------------------------------------------------------------
-
-static void check_bb_by_threads(tmap_u32 n) {
-    tmap_pair cell;
-    for (tmap_u32 y = 0; y < n + 3; ++y) // the last block is not full
-        for (tmap_u32 x = 0; x < n + 3; ++x)
-            if (tmap_triangle_bb_by_threads(x, y, n, &cell))
-                visit("BB by threads", n, cell.i, cell.j);
-    check_seen("BB by threads", n, 0);
-}
 
 static void check_table(tmap_u32 n) {
     static tmap_u32 table[SIDE_MAX * (SIDE_MAX + 1) / 2 + 1];
@@ -129,10 +83,8 @@ static void check_table(tmap_u32 n) {
     for (tmap_u32 k = 0; k < cells; ++k) {
         tmap_pair p = tmap_triangle_table_map(table, k), q = tmap_triangle_map(k);
         EXPECT(p.i == q.i && p.j == q.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
-        visit("table", n, p.i, p.j);
     }
     EXPECT(table[cells] == 123456789, "n=%u: beyond the table", n);
-    check_seen("table", n, 0);
 }
 
 static void check_recursive(tmap_u32 n, tmap_u32 rho) {
@@ -147,20 +99,7 @@ static void check_recursive(tmap_u32 n, tmap_u32 rho) {
                     if (tmap_triangle_recursive_block(&r, x, y, q, &block))
                         visit("REC recursive", rows, block.i, block.j);
     }
-    check_seen("REC recursive", rows, 0);
-}
-
-// UTM as printed, every pair and every cell.
-static void check_utm_printed(tmap_u32 n) {
-    tmap_pair p;
-    for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
-        if (tmap_triangle_utm_printed(k, n, &p)) visit("UTM printed", n, p.j, p.i);
-    }
-    check_seen("UTM printed", n, 1);
-    for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
-        if (tmap_triangle_utm_printed_cell(k, n, &p)) visit("UTM printed, cells", n, p.i, p.j);
-    }
-    check_seen("UTM printed, cells", n, 0);
+    check_seen(FORM_REC, "REC recursive", rows);
 }
 
 // Both ends of all rows, where errors of the root begin. Returns how many have no pair; every other
@@ -246,15 +185,16 @@ static void check_examples(void) {
 int main(void) {
     check_examples();
     for (tmap_u32 n = 0; n <= SIDE_MAX; ++n) {
-        check_bb(n);
-        check_rb(n);
+        for (int form = 0; form < FORMS; ++form)
+            if (form == FORM_TILES)
+                check_form(form, n, 1 + n % 7);
+            else if (form != FORM_REC)
+                check_form(form, n, 0);
         for (tmap_u32 m0 = 0; m0 <= 5; ++m0) check_rec(n, m0);
         check_utm(n);
-        check_bb_by_threads(n);
         check_table(n);
         check_recursive(n, 1);
         check_recursive(n, 3);
-        check_utm_printed(n);
     }
     check_utm_printed_range();
     check_published_examples();

@@ -84,30 +84,72 @@ static void frames(void) {
            "more registers than there are");
 }
 
+// What each maker refuses. d: coordinates, of frames: numbers of a pair's own.
 static void refusals(void) {
+    enum { PAIRS, ROWS, STORE, SUMS, FRAMES };
+    const tmap_u32 c = TMAP_PAIRS_CONDENSED, square = TMAP_PAIRS_SQUARE;
+    const tmap_u32 hollow = TMAP_PAIRS_HOLLOW;
+    const struct {
+        int maker;
+        tmap_u32 n, d, size, layout, bytes;
+    } bad[] = {
+        {PAIRS, 5, 0, 4, 0, 0},
+        {PAIRS, 5, 9, 4, 0, 0},
+        {PAIRS, 5, 2, 3, 0, 0},
+        {PAIRS, 5, 2, 16, 0, 0},
+        {PAIRS, ~0u, 2, 4, 0, 0},
+        {ROWS, 5, 0, 4, 0, 4},
+        {ROWS, 5, 9, 4, 0, 4},
+        {ROWS, 5, 2, 3, 0, 4},
+        {ROWS, ~0u, 2, 4, 0, 4},
+        {ROWS, 5, 2, 4, 0, 0},
+        {ROWS, 5, 2, 4, 0, 6},
+        {ROWS, 5, 2, 4, 0, 68},
+        {STORE, 5, 0, 4, c, 4},
+        {STORE, 5, 9, 4, c, 4},
+        {STORE, 5, 3, 2, c, 4},
+        {STORE, 5, 3, 4, 0, 4},
+        {STORE, 5, 3, 4, hollow, 4},
+        {STORE, 5, 3, 4, 8 + square, 4},
+        {STORE, 5, 3, 4, c, 2},
+        {STORE, 5, 3, 4, c, 16},
+        {STORE, 5, 3, 4, c, TMAP_PAIRS_BIT},
+        {STORE, 1u << 27, 3, 4, c, 4},
+        {SUMS, 5, 0, 4, c, 4},
+        {SUMS, 5, 1u << 31, 4, c, 4},
+        {SUMS, 5, 3, 4, 0, 4},
+        {FRAMES, 8, 5, 0, 0, 16},
+        {FRAMES, (1u << 24) + 1, 1, 0, 0, 16},
+    };
     const tmap_facts f = facts_of(32, 0, 1024), small = facts_of(32, 0, 64);
-    const tmap_pairs_store_shape shape = {5, 9, 4, TMAP_PAIRS_CONDENSED, 4};
-    const tmap_pairs_store_shape no_layout = {5, 3, 4, 0, 4};
+    const tmap_pairs_store_shape shape = {5, 3, 4, TMAP_PAIRS_CONDENSED, 4};
     tmap_pairs_plan p, same;
-    tmap_pairs_frames_plan frames_plan;
-    memset(&p, 0x77, sizeof p);
-    same = p;
-    expect(tmap_pairs_plan_of(5, 2, 4, &f, 0) == TMAP_EINVAL, "no plan");
-    expect(tmap_pairs_plan_of(5, 2, 4, 0, &p) == TMAP_EINVAL, "no facts");
-    expect(tmap_pairs_plan_of(5, 0, 4, &f, &p) == TMAP_EINVAL, "no coordinate");
-    expect(tmap_pairs_plan_of(5, 9, 4, &f, &p) == TMAP_EINVAL, "9 coordinates");
-    expect(tmap_pairs_plan_of(5, 2, 16, &f, &p) == TMAP_EINVAL, "16 bytes");
-    expect(tmap_pairs_plan_of(~0u, 2, 4, &f, &p) == TMAP_EINVAL, "too many points");
-    expect(tmap_pairs_plan_of(5, 2, 4, &small, &p) == TMAP_ERANGE, "no block fits");
-    expect(tmap_pairs_rows_plan_of(5, 2, 4, 6, &f, &p) == TMAP_EINVAL, "6 bytes");
-    expect(tmap_pairs_rows_plan_of(5, 2, 4, 68, &f, &p) == TMAP_EINVAL, "68 bytes");
-    expect(tmap_pairs_rows_plan_of(5, 2, 4, 4, &small, &p) == TMAP_ERANGE, "no block fits");
-    expect(tmap_pairs_store_plan_of(shape, &p) == TMAP_EINVAL, "9 coordinates");
-    expect(tmap_pairs_store_sums_plan_of(no_layout, &p) == TMAP_EINVAL, "no layout");
-    expect(tmap_pairs_store_plan_of(no_layout, 0) == TMAP_EINVAL, "no plan");
-    expect(tmap_pairs_frames_plan_of(8, 8, 5, 16, &f, &frames_plan) == TMAP_EINVAL, "5 of own");
-    expect(tmap_pairs_frames_plan_of(8, 8, 1, 16, 0, &frames_plan) == TMAP_EINVAL, "no facts");
+    tmap_pairs_frames_plan frames_plan, same_frames;
+    memset(&p, 0x77, sizeof p), same = p;
+    memset(&frames_plan, 0x77, sizeof frames_plan), same_frames = frames_plan;
+    for (size_t i = 0; i < COUNT(bad); ++i) {
+        const tmap_u32 n = bad[i].n, d = bad[i].d, size = bad[i].size, bytes = bad[i].bytes;
+        const tmap_pairs_store_shape s = {n, d, size, bad[i].layout, bytes};
+        const int code = bad[i].maker == PAIRS  ? tmap_pairs_plan_of(n, d, size, &f, &p)
+                         : bad[i].maker == ROWS ? tmap_pairs_rows_plan_of(n, d, size, bytes, &f, &p)
+                         : bad[i].maker == STORE ? tmap_pairs_store_plan_of(s, &p)
+                         : bad[i].maker == SUMS
+                             ? tmap_pairs_store_sums_plan_of(s, &p)
+                             : tmap_pairs_frames_plan_of(n, 8, d, bytes, &f, &frames_plan);
+        EXPECT(code == TMAP_EINVAL, "refusal %d: %d", (int)i, code);
+    }
+    for (tmap_u32 bytes = 0; bytes < 80; ++bytes)
+        if (bytes < 4 || bytes % 4 || bytes > TMAP_FOLD_BYTES_MAX)
+            RETURNS(tmap_pairs_frames_plan_of(8, 8, 1, bytes, &f, &frames_plan), TMAP_EINVAL);
+    RETURNS(tmap_pairs_frames_plan_of(8, (1ull << 31) + 1, 1, 16, &f, &frames_plan), TMAP_EINVAL);
+    RETURNS(tmap_pairs_frames_plan_of(8, 8, 1, 16, 0, &frames_plan), TMAP_EINVAL);
+    RETURNS(tmap_pairs_plan_of(5, 2, 4, &f, 0), TMAP_EINVAL);
+    RETURNS(tmap_pairs_plan_of(5, 2, 4, 0, &p), TMAP_EINVAL);
+    RETURNS(tmap_pairs_store_plan_of(shape, 0), TMAP_EINVAL);
+    RETURNS(tmap_pairs_plan_of(5, 2, 4, &small, &p), TMAP_ERANGE);
+    RETURNS(tmap_pairs_rows_plan_of(5, 2, 4, 4, &small, &p), TMAP_ERANGE);
     expect(!memcmp(&p, &same, sizeof p), "a refusal wrote the plan");
+    expect(!memcmp(&frames_plan, &same_frames, sizeof frames_plan), "a refusal wrote the plan");
 }
 
 int main(void) {

@@ -34,6 +34,7 @@ static inline void of_store(store_shape w) {
 static __host__ __device__ inline tmap_u32 pair_number(tmap_u32 i, tmap_u32 j, tmap_u32 set) {
     return i * 2048 + j + 1 + set * 4194304;
 }
+// What a bit is.
 static __host__ __device__ inline tmap_u32 pair_bit(tmap_u32 i, tmap_u32 j, tmap_u32 set) {
     return (pair_number(i, j, set) * 2654435761u) >> 31;
 }
@@ -49,8 +50,11 @@ static inline cudaError_t sums_plan(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
     return tmap_pairs_store_sums_plan_make(shape, kernel, out);
 }
 
-// Every byte of an output of `bytes` bytes, of which `shift` values come before the first.
-static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
+// Every byte of an output of `bytes` bytes, of which `shift` values come before the first. value:
+// of a pair that is stored, as a whole number; a bit is its lowest one.
+static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes,
+                                            tmap_u32 (*value)(store_shape w, tmap_u32 i, tmap_u32 j,
+                                                              tmap_u32 set)) {
     const tmap_u32 layout = w.layout & TMAPI_PAIRS_LAYOUT, element = w.bytes ? w.bytes : 4;
     const tmap_u32 columns = w.s.others ? w.s.others : w.s.n;
     const tmap_u64 pitch = (w.bytes ? columns : (columns + 31) / 32) + w.pitch;
@@ -62,16 +66,15 @@ static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
             const tmap_u32 end = layout == TMAP_PAIRS_LOWER ? i + 1 : columns;
             for (tmap_u32 j = first; j < end; ++j) {
                 const int zero = !w.s.others && i == j && w.layout & TMAP_PAIRS_HOLLOW;
-                const float narrow = zero ? 0 : (float)pair_number(i, j, set);
-                const double wide = zero ? 0 : (double)pair_number(i, j, set);
+                const tmap_u32 number = zero ? 0 : value(w, i, j, set);
                 tmap_u64 row = (set * (tmap_u64)w.s.rows + i) * pitch;
                 if (layout == TMAP_PAIRS_CONDENSED) row = at - first;
-                if (w.bytes == 4) memcpy(out + (row + j) * 4, &narrow, 4);
-                if (w.bytes == 8) memcpy(out + (row + j) * 8, &wide, 8);
-                if (!w.bytes) {
+                if (w.bytes) {
+                    put_number(out, row + j, w.bytes, number);
+                } else {
                     tmap_u32 word = 0;
                     if (j % 32) memcpy(&word, out + (row + j / 32) * 4, 4);
-                    if (!zero) word |= pair_bit(i, j, set) << j % 32;
+                    word |= (number & 1) << j % 32;
                     memcpy(out + (row + j / 32) * 4, &word, 4);
                 }
             }
@@ -80,18 +83,40 @@ static inline unsigned char *expected_bytes(store_shape w, tmap_u64 bytes) {
     return all;
 }
 
-// The plan of a shape; its pitch must be set after that.
-static inline void restrict_plan(store_shape w, tmap_pairs_plan *plan) {
-    CHECK(tmap_pairs_plan_rows(plan, w.s.rows));
-    if (w.s.others) CHECK(tmap_pairs_plan_others(plan, w.s.others));
-    CHECK(tmap_pairs_plan_sets(plan, w.s.sets));
-    if (w.pitch) CHECK(tmap_pairs_store_plan_pitch(plan, plan->step + w.pitch));
+// The plan of a shape: of all that is stored, or of sums.
+static inline tmap_pairs_plan plan_of_store(store_shape w, const void *kernel, int sums) {
+    const tmap_pairs_store_shape shape = {w.s.n, w.s.d, w.s.size, w.layout, w.bytes};
+    tmap_pairs_plan plan;
+    CHECK(sums ? tmap_pairs_store_sums_plan_make(shape, kernel, &plan)
+               : tmap_pairs_store_plan_make(shape, kernel, &plan));
+    restrict_plan(w.s, &plan);
+    if (w.pitch) CHECK(tmap_pairs_store_plan_pitch(&plan, plan.step + w.pitch));
+    return plan;
+}
+
+// Launches a plan by shares; compares every byte of the output, with what is around it. *out: where
+// the job has the output.
+static inline void check_store(store_shape w, const tmap_pairs_plan *plan, const void *job,
+                               void **out,
+                               tmap_u32 (*value)(store_shape, tmap_u32, tmap_u32, tmap_u32)) {
+    const tmap_u32 before = w.shift * (w.bytes ? w.bytes : 4);
+    const tmap_u64 bytes = tmap_pairs_store_bytes(plan) + before;
+    unsigned char *memory = (unsigned char *)kit_guarded(bytes);
+    tmap_u64 first = 0;
+    *out = memory + before;
+    of_store(w);
+    for (tmap_u32 i = 0; i < w.shares; ++i) {
+        tmap_pairs_plan part = share_of(plan, i, w.shares, &first);
+        if (i % 3 == 2 && part.grid > 2) part.grid = 2; // fewer blocks than tiles do it too
+        CHECK(tmap_pairs_store_launch(&part, job, 0));
+    }
+    expect(!memcmp(kit_to_host(memory, bytes), expected_bytes(w, bytes, value), bytes), "values");
 }
 
 // Points of a shape `shift` coordinates further on than an allocation.
 static inline void *shifted_points(tmap_u32 n, store_shape w) {
     const tmap_u64 bytes = (tmap_u64)n * w.s.sets * w.s.d * w.s.size;
-    const void *points = numbered_points(0, n, w.s);
+    const void *points = numbered_points(n, w.s);
     char *to = (char *)kit_device(bytes + w.shift * w.s.size) + w.shift * w.s.size;
     if (bytes) CHECK(cudaMemcpy(to, points, bytes, cudaMemcpyDeviceToDevice));
     return to;

@@ -16,20 +16,12 @@ typedef struct visits {
     tmap_u64 *wrong;
 } visits;
 
-static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
-    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
-}
-
-// Point number p of `set` has coordinates p * 8 + k + set * 3, below 2^24.
 static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, const void *b) {
     visits *v = (visits *)job;
     const tmap_u32 columns = v->m ? v->m : v->n;
-    const tmap_u32 set = (coordinate(a, v->size, 0) - pair.i * 8) / 3;
-    int right = pair.i < v->n && pair.j < columns && (v->m || pair.i < pair.j);
-    for (tmap_u32 k = 0; k < v->d; ++k)
-        right = right && coordinate(a, v->size, k) == pair.i * 8 + k + set * 3 &&
-                coordinate(b, v->size, k) == pair.j * 8 + k + set * 3;
-    if (right)
+    tmap_u32 set;
+    if (are_points(pair, a, b, v->d, v->size, &set) && pair.i < v->n && pair.j < columns &&
+        (v->m || pair.i < pair.j))
         atomicAdd(&v->seen[pair.i * columns + pair.j], 1u);
     else
         atomicAdd(v->wrong, 1ull);
@@ -43,28 +35,17 @@ static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, c
         v.d = D, v.size = sizeof(type); \
         tmap_pairs_each(&plan, points, visit, &v); \
     }
-VISIT(1, float)
-VISIT(2, float)
-VISIT(3, float)
-VISIT(4, float)
-VISIT(5, float)
-VISIT(6, float)
-VISIT(7, float)
-VISIT(8, float)
-VISIT(1, double)
-VISIT(3, double)
-VISIT(8, double)
+// clang-format off
+#define KERNELS_OF(K) \
+    K(3, float) K(1, float) K(2, float) K(4, float) K(5, float) K(6, float) K(7, float) \
+    K(8, float) K(1, double) K(3, double) K(8, double)
+// clang-format on
+#define KERNEL(D, type) {D, sizeof(type), (const void *)visit_##D##_##type},
+KERNELS_OF(VISIT)
 static const struct kernel_of {
     tmap_u32 d, size;
     const void *kernel;
-} kernels[] = {
-    {3, 4, (const void *)visit_3_float},  {1, 4, (const void *)visit_1_float},
-    {2, 4, (const void *)visit_2_float},  {4, 4, (const void *)visit_4_float},
-    {5, 4, (const void *)visit_5_float},  {6, 4, (const void *)visit_6_float},
-    {7, 4, (const void *)visit_7_float},  {8, 4, (const void *)visit_8_float},
-    {1, 8, (const void *)visit_1_double}, {3, 8, (const void *)visit_3_double},
-    {8, 8, (const void *)visit_8_double},
-};
+} kernels[] = {KERNELS_OF(KERNEL)};
 enum { KERNELS = COUNT(kernels) };
 
 // shares: the launches among which the plan's items are divided.
@@ -74,33 +55,24 @@ static void run_visits(shape s, const struct kernel_of *k, tmap_u32 shares) {
     const tmap_u64 places = (tmap_u64)s.n * columns + 1;
     tmap_pairs_plan plan;
     visits v;
-    tmap_u32 *seen = (tmap_u32 *)kit_host(places * 4);
-    tmap_u64 wrong, missed = 0, first = 0;
-    s.d = k->d, s.size = k->size;
+    const tmap_u32 *seen;
+    tmap_u64 missed = 0, first = 0;
+    s.d = k->d, s.size = k->size, of_shape(s);
     v.n = s.n, v.m = s.others, v.d = s.d, v.size = s.size;
-    v.points = numbered_points(0, s.n, s), v.others = second_points(s);
-    v.seen = (tmap_u32 *)kit_device(places * 4);
-    v.wrong = (tmap_u64 *)kit_device(8);
-    CHECK(cudaMemset(v.seen, 0, places * 4));
-    CHECK(cudaMemset(v.wrong, 0, 8));
+    v.points = numbered_points(s.n, s), v.others = second_points(s);
+    v.seen = (tmap_u32 *)kit_filled(places * 4, 0), v.wrong = (tmap_u64 *)kit_filled(8, 0);
     make_plan(s, k->kernel, &plan);
     for (tmap_u32 i = 0; i < shares; ++i) {
-        tmap_pairs_plan part = plan;
-        const tmap_u64 left = plan.items - first;
-        const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
-        CHECK(tmap_pairs_plan_share(&part, first, count));
+        const tmap_pairs_plan part = share_of(&plan, i, shares, &first);
         CHECK(tmap_pairs_launch(&part, &v, 0));
-        first += count;
     }
-    CHECK(cudaMemcpy(seen, v.seen, places * 4, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(&wrong, v.wrong, 8, cudaMemcpyDeviceToHost));
+    seen = (const tmap_u32 *)kit_to_host(v.seen, places * 4);
     for (tmap_u32 i = 0; i < s.n; ++i)
         for (tmap_u32 j = 0; j < columns; ++j) {
             const int pair = i < s.rows && (s.others || i < j);
             missed += seen[(tmap_u64)i * columns + j] != (pair ? s.sets : 0);
         }
-    of_shape(s);
-    expect(wrong == 0, "a pair with other points");
+    expect(kit_number(v.wrong) == 0, "a pair with other points");
     expect(missed == 0, "visits");
     kit_release(0);
 }
@@ -148,28 +120,26 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 static void run_fold(shape s) {
     if (!check_turn()) return;
     const tmap_u32 columns = s.others ? s.others : s.n, grids[] = {0, 1, 3, 1000};
-    far_t *got = (far_t *)kit_host(s.sets * sizeof *got),
-          *before = (far_t *)kit_host(s.sets * sizeof *got);
+    const tmap_u64 bytes = s.sets * sizeof(far_t);
+    const far_t *got = 0, *before = 0;
     float *a = random_points(0, s.n, s), *b = s.others ? random_points(1, s.others, s) : a;
     far_job j;
     tmap_pairs_plan plan;
-    s.d = 2, s.size = 4;
+    s.d = 2, s.size = 4, of_shape(s);
     make_plan(s, (const void *)far_kernel, &plan);
     j.points = (const float *)kit_to_device(a, (tmap_u64)s.n * s.sets * 8);
     j.others = s.others ? (const float *)kit_to_device(b, (tmap_u64)s.others * s.sets * 8)
                         : (const float *)second_points(s);
-    j.to.workspace = kit_device(tmap_pairs_fold_bytes(&plan, sizeof *got));
-    CHECK(cudaMemset(j.to.workspace, 0x55, tmap_pairs_fold_bytes(&plan, sizeof *got)));
+    j.to.workspace = kit_filled(tmap_pairs_fold_bytes(&plan, sizeof *got), 0x55);
     CHECK(cudaMemset(j.to.workspace, 0, tmap_pairs_fold_clear(&plan)));
-    j.to.result = kit_device(s.sets * sizeof *got);
-    for (int g = 0; g < 4; ++g) {
+    for (tmap_u32 g = 0; g < 4; ++g) {
+        if (kit_small && g == 1 + s.n % 3) continue;
         if (grids[g]) plan.grid = grids[g];
-        CHECK(cudaMemset(j.to.result, 0x55, s.sets * sizeof *got));
+        j.to.result = kit_guarded(bytes);
         CHECK(tmap_pairs_launch(&plan, &j, 0));
-        CHECK(cudaMemcpy(got, j.to.result, s.sets * sizeof *got, cudaMemcpyDeviceToHost));
-        of_shape(s);
-        if (g) expect(memcmp(got, before, s.sets * sizeof *got) == 0, "bits over launch shapes");
-        memcpy(before, got, s.sets * sizeof *got);
+        got = (const far_t *)kit_to_host(j.to.result, bytes);
+        if (before) expect(memcmp(got, before, bytes) == 0, "bits over launch shapes");
+        before = got;
     }
     for (tmap_u32 set = 0; set < s.sets; ++set) {
         const float *u = a + (tmap_u64)set * s.n * 2, *v = b + (tmap_u64)set * columns * 2;
@@ -182,7 +152,6 @@ static void run_fold(shape s) {
                 sum += x * x + y * y;
                 if (x * x + y * y > most) most = x * x + y * y, far.i = i, far.j = k;
             }
-        of_shape(s);
         expect(got[set].distance == most && got[set].pair.i == far.i && got[set].pair.j == far.j,
                "farthest pair");
         expect(got[set].sum >= sum * (1 - 1e-5) && got[set].sum <= sum * (1 + 1e-5), "sum");
@@ -218,20 +187,18 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 
 static void run_bins(tmap_u32 n) {
     shape s = shape_of(n);
-    tmap_u64 got[BINS], want[BINS] = {0};
+    tmap_u64 want[BINS] = {0};
     tmap_pairs_plan plan;
     bins_job j;
-    s.d = 1;
+    s.d = 1, of_shape(s);
     for (tmap_u32 i = 0; i < n; ++i)
         for (tmap_u32 k = i + 1; k < n; ++k) ++want[(i + 7 * k) % BINS];
-    j.points = numbered_points(0, n, s), j.bins = 0;
-    j.total = (tmap_u64 *)kit_device(sizeof got);
-    CHECK(cudaMemset(j.total, 0, sizeof got));
+    j.points = numbered_points(n, s), j.bins = 0;
+    j.total = (tmap_u64 *)kit_filled(sizeof want, 0);
     make_plan(s, (const void *)bins_kernel, &plan);
     CHECK(tmap_pairs_launch(&plan, &j, 0));
-    CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
-    of_shape(s);
-    expect(!memcmp(got, want, sizeof got), "shared memory after the visits");
+    expect(!memcmp(kit_to_host(j.total, sizeof want), want, sizeof want),
+           "shared memory after the visits");
     kit_release(0);
 }
 
@@ -239,19 +206,14 @@ static void run_bins(tmap_u32 n) {
 
 static void run_refusals(void) {
     const void *kernel = (const void *)far_kernel;
-    const shape s = {0, 0, 0, 1, 2, 4};
-    tmap_pairs_plan plan, same;
+    tmap_pairs_plan plan, other, same;
+    far_job none = {0, 0, {0, 0}};
     int job = 0;
-    memset(&plan, 0x77, sizeof plan);
-    same = plan;
-    REFUSED(tmap_pairs_plan_make(5, 0, 4, kernel, &plan));
-    REFUSED(tmap_pairs_plan_make(5, 9, 4, kernel, &plan));
-    REFUSED(tmap_pairs_plan_make(5, 2, 3, kernel, &plan));
-    REFUSED(tmap_pairs_plan_make(5, 2, 16, kernel, &plan));
-    REFUSED(tmap_pairs_plan_make(~0u, 2, 4, kernel, &plan));
+    kit_case("%s", "refusals");
+    memset(&plan, 0x77, sizeof plan), same = plan;
+    REFUSED(tmap_pairs_plan_make(5, 9, 4, kernel, &plan)); // the others: pairs_plans.c
     REFUSED(tmap_pairs_plan_make(5, 2, 4, NULL, &plan));
     REFUSED(tmap_pairs_plan_make(5, 2, 4, kernel, NULL));
-    of_shape(s);
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
     same = plan;
@@ -267,30 +229,24 @@ static void run_refusals(void) {
     REFUSED(tmap_pairs_plan_share(&plan, 1, ~0ull));
     REFUSED(tmap_pairs_launch(NULL, &job, 0));
     REFUSED(tmap_pairs_launch(&plan, NULL, 0));
-    { // plans that no maker has made, or not for this kind of kernel
-        tmap_pairs_plan other = plan;
-        memset(&other.kind, 0, sizeof other.kind);
-        REFUSED(tmap_pairs_launch(&other, &job, 0));
-        other.kind = TMAP_PAIRS_KIND_FRAMES;
-        REFUSED(tmap_pairs_launch(&other, &job, 0));
-        REFUSED(tmap_pairs_rows_launch(&plan, &job, 0));
-        REFUSED(tmap_pairs_store_launch(&plan, &job, 0));
-        REFUSED(tmap_pairs_rows_launch(NULL, &job, 0));
-        REFUSED(tmap_pairs_store_launch(NULL, &job, 0));
-    }
+    // Plans that no maker has made, or not for this kind of kernel.
+    other = plan, memset(&other.kind, 0, sizeof other.kind);
+    REFUSED(tmap_pairs_launch(&other, &job, 0));
+    other.kind = TMAP_PAIRS_KIND_FRAMES;
+    REFUSED(tmap_pairs_launch(&other, &job, 0));
+    REFUSED(tmap_pairs_rows_launch(&plan, &job, 0));
+    REFUSED(tmap_pairs_store_launch(&plan, &job, 0));
+    REFUSED(tmap_pairs_rows_launch(NULL, &job, 0));
+    REFUSED(tmap_pairs_store_launch(NULL, &job, 0));
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal changed the plan");
     // An error that an earlier call has left is not this launch's, and stays to be asked for.
     CHECK(tmap_pairs_plan_share(&plan, 0, 0));
-    {
-        far_job none = {0, 0, {0, 0}};
-        far_t out;
-        none.to.result = kit_device(sizeof out);
-        earlier_error();
-        RETURNS(tmap_pairs_launch(&plan, &none, 0), cudaSuccess);
-        expect(earlier_error_is_there(), "an earlier error");
-        CHECK(cudaMemcpy(&out, none.to.result, sizeof out, cudaMemcpyDeviceToHost));
-        expect(out.distance == -1 && out.pair.i == ~0u, "a share without an item");
-    }
+    none.to.result = kit_device(sizeof(far_t));
+    earlier_error();
+    RETURNS(tmap_pairs_launch(&plan, &none, 0), cudaSuccess);
+    expect(earlier_error_is_there(), "an earlier error");
+    const far_t *out = (const far_t *)kit_to_host(none.to.result, sizeof *out);
+    expect(out->distance == -1 && out->pair.i == ~0u, "a share without an item");
     // Sizes that no matrix of 32 bits has.
     CHECK(tmap_pairs_plan_make(131072, 3, 4, kernel, &plan));
     expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull && plan.items == 32896, "items");
@@ -304,38 +260,20 @@ static void run_refusals(void) {
 
 static void run_device(const char *) {
     shape s = shape_of(1025);
-    for (int i = 0; i < (int)KERNELS; i += 5) run_visits(s, &kernels[i], 2);
+    for (int i = 0; i < (int)KERNELS; i += 3) run_visits(s, &kernels[i], 2);
     run_fold(s);
     s.others = 300, s.sets = 2;
     run_fold(s);
 }
 
+static void run(shape s, tmap_u32 number, tmap_u32 shares) {
+    run_visits(s, &kernels[number % KERNELS], shares);
+    run_fold(s);
+}
+
 int main(void) {
-    const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
     kit_begin();
-    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 37 : 1)
-        run_visits(shape_of(n), &kernels[n % KERNELS], 1), run_fold(shape_of(n));
-    for (int i = 0; i < 6; ++i) {
-        shape s = shape_of(some[i]);
-        run_visits(s, &kernels[i], 1);
-        run_visits(s, &kernels[i], 4);
-        run_fold(s);
-        s.rows = some[i] / 3;
-        run_visits(s, &kernels[i], 1);
-        run_fold(s);
-        s.rows = s.n, s.others = some[5 - i] + 1;
-        run_visits(s, &kernels[i], 3);
-        run_fold(s);
-    }
-    for (tmap_u32 sets = 2; sets <= 5; ++sets) {
-        shape s = shape_of(sets * 211);
-        s.sets = sets;
-        run_visits(s, &kernels[sets], 2);
-        run_fold(s);
-        s.others = 65;
-        run_visits(s, &kernels[sets], 1);
-        run_fold(s);
-    }
+    each_shape(kit_small ? 37 : 1, 6, run);
     run_bins(300), run_bins(1100);
     on_all_devices(run_device);
     run_refusals();

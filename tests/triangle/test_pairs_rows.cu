@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// test_pairs_rows: tmap_pairs_rows against serial loops. Integers, exactly: every pair once with its own points, what it gives to i and to j, for every n up to some
-// tiles, several d, types and sizes of accumulators, first rows, two sets, many sets, and shares
-// that add up. Sums of floats within bounds, the same in every bit over launch shapes;
-// antisymmetric sums of integers that are 0; tiles of larger sides; a workspace and results with
-// nothing written behind them.
+// test_pairs_rows: tmap_pairs_rows against serial loops. Integers, exactly: every pair once with
+// its own points, what it gives to i and to j, for every n up to some tiles, several d, types and
+// sizes of accumulators, first rows, two sets, many sets, and shares that add up. Sums of floats
+// within bounds, the same in every bit over launch shapes; antisymmetric sums of integers that are
+// 0; tiles of larger sides; a workspace and results with nothing written behind them.
 #include "triangle/pairs_check.h"
 
 #include <threadmap/triangle/pairs_rows.h>
@@ -48,21 +48,14 @@ typedef struct giving {
     tmap_u64 *wrong;
 } giving;
 
-static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
-    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
-}
-
 static __device__ void give_words(void *job, tmap_pair pair, const void *a, const void *b,
                                   void *to_i, void *to_j) {
     giving *g = (giving *)job;
     const tmap_u32 columns = g->m ? g->m : g->n;
-    const tmap_u32 set = (coordinate(a, g->size, 0) - pair.i * 8) / 3;
-    int right = pair.i < g->n && pair.j < columns && (g->m || pair.i < pair.j);
-#pragma unroll
-    for (tmap_u32 k = 0; k < g->d; ++k)
-        right = right && coordinate(a, g->size, k) == pair.i * 8 + k + set * 3 &&
-                coordinate(b, g->size, k) == pair.j * 8 + k + set * 3;
-    if (!right) atomicAdd(g->wrong, 1ull);
+    tmap_u32 set;
+    if (!are_points(pair, a, b, g->d, g->size, &set) || pair.i >= g->n || pair.j >= columns ||
+        (!g->m && pair.i >= pair.j))
+        atomicAdd(g->wrong, 1ull);
 #pragma unroll
     for (tmap_u32 w = 0; w < g->count; ++w) {
         take((tmap_u32 *)to_i + w, w, w ? gift(pair.i, pair.j, w, 0) + set : 1);
@@ -87,28 +80,17 @@ static __device__ void join_words(void *job, void *sum, const void *other) {
         g.d = D, g.size = sizeof(type), g.count = words_; \
         tmap_pairs_rows(&plan, points, give_words, fold, g.to, &g); \
     }
-GIVE(1, float, 1)
-GIVE(2, float, 2)
-GIVE(3, float, 3)
-GIVE(4, float, 4)
-GIVE(5, float, 5)
-GIVE(6, float, 6)
-GIVE(7, float, 8)
-GIVE(8, float, 16)
-GIVE(1, double, 7)
-GIVE(3, double, 3)
-GIVE(8, double, 8)
+// clang-format off
+#define KERNELS_OF(K) \
+    K(3, float, 3) K(1, float, 1) K(2, float, 2) K(4, float, 4) K(5, float, 5) K(6, float, 6) \
+    K(7, float, 8) K(8, float, 16) K(1, double, 7) K(3, double, 3) K(8, double, 8)
+// clang-format on
+#define KERNEL(D, type, words) {D, sizeof(type), words, (const void *)give_##D##_##type##_##words},
+KERNELS_OF(GIVE)
 static const struct kernel_of {
     tmap_u32 d, size, words;
     const void *kernel;
-} kernels[] = {
-    {3, 4, 3, (const void *)give_3_float_3},  {1, 4, 1, (const void *)give_1_float_1},
-    {2, 4, 2, (const void *)give_2_float_2},  {4, 4, 4, (const void *)give_4_float_4},
-    {5, 4, 5, (const void *)give_5_float_5},  {6, 4, 6, (const void *)give_6_float_6},
-    {7, 4, 8, (const void *)give_7_float_8},  {8, 4, 16, (const void *)give_8_float_16},
-    {1, 8, 7, (const void *)give_1_double_7}, {3, 8, 3, (const void *)give_3_double_3},
-    {8, 8, 8, (const void *)give_8_double_8},
-};
+} kernels[] = {KERNELS_OF(KERNEL)};
 enum { KERNELS = COUNT(kernels) };
 
 // A workspace, cleared where it has to be and garbage elsewhere, and a look at what is left of it.
@@ -133,11 +115,11 @@ static void serial(shape s, tmap_u32 set, tmap_u32 i0, tmap_u32 i1, tmap_u32 j0,
             }
 }
 
-// Takes results of a share to those of the shares before.
-static void take_results(words *to, tmap_u64 points, tmap_u32 count, const unsigned char *from) {
+// Takes results of a share, from the device, to those of the shares before.
+static void take_results(words *to, tmap_u64 points, tmap_u32 count, const void *device) {
+    const tmap_u32 *from = (const tmap_u32 *)kit_to_host(device, points * count * 4);
     for (tmap_u64 p = 0; p < points; ++p)
-        for (tmap_u32 w = 0; w < count; ++w)
-            take(&to[p].word[w], w, ((const tmap_u32 *)from)[p * count + w]);
+        for (tmap_u32 w = 0; w < count; ++w) take(&to[p].word[w], w, from[p * count + w]);
 }
 
 static words *words_make(tmap_u64 points) {
@@ -157,12 +139,9 @@ static int words_differ(const words *a, const words *b, tmap_u64 points, tmap_u3
 // several strips of columns and several turns of the warps: 128, 256, 512 or 1024.
 static void make_rows_plan(shape s, tmap_u32 bytes, const void *kernel, tmap_pairs_plan *plan) {
     CHECK(tmap_pairs_rows_plan_make(s.n, s.d, s.size, bytes, kernel, plan));
-    of_shape(s);
     expect(plan->side == 128, "side of tiles");
     plan->side <<= check_hash(s.n, s.rows + s.d) % 4;
-    CHECK(tmap_pairs_plan_rows(plan, s.rows));
-    if (s.others) CHECK(tmap_pairs_plan_others(plan, s.others));
-    if (s.sets != 1) CHECK(tmap_pairs_plan_sets(plan, s.sets));
+    restrict_plan(s, plan);
 }
 
 // shares: the launches among which the plan's items are divided.
@@ -173,39 +152,28 @@ static void run_words(shape s, const struct kernel_of *k, tmap_u32 shares) {
     words *want = words_make(points), *want_others = words_make(others);
     words *got = words_make(points), *got_others = words_make(others);
     tmap_pairs_plan plan;
-    tmap_u64 wrong, first = 0;
+    tmap_u64 first = 0;
     giving g;
-    s.d = k->d, s.size = k->size;
+    s.d = k->d, s.size = k->size, of_shape(s);
     g.n = s.n, g.m = s.others;
-    g.points = numbered_points(0, s.n, s);
-    g.others = second_points(s);
+    g.points = numbered_points(s.n, s), g.others = second_points(s);
     g.to.result = kit_guarded(points * bytes);
     g.to.result_others = s.others ? kit_guarded(others * bytes) : 0;
-    g.wrong = (tmap_u64 *)kit_device(8);
-    CHECK(cudaMemset(g.wrong, 0, 8));
+    g.wrong = (tmap_u64 *)kit_filled(8, 0);
     make_rows_plan(s, bytes, k->kernel, &plan);
     g.to.workspace = workspace(&plan, bytes);
     for (tmap_u32 i = 0; i < shares; ++i) {
-        tmap_pairs_plan part = plan;
-        const tmap_u64 left = plan.items - first;
-        const tmap_u64 count = i + 1 == shares ? left : check_hash(i, s.n) % (left / 2 + 1);
-        CHECK(tmap_pairs_plan_share(&part, first, count));
+        const tmap_pairs_plan part = share_of(&plan, i, shares, &first);
         CHECK(tmap_pairs_rows_launch(&part, &g, 0));
-        first += count;
-        take_results(got, points, k->words,
-                     (unsigned char *)kit_to_host(g.to.result, points * bytes));
-        if (!s.others) continue;
-        take_results(got_others, others, k->words,
-                     (unsigned char *)kit_to_host(g.to.result_others, others * bytes));
+        take_results(got, points, k->words, g.to.result);
+        if (s.others) take_results(got_others, others, k->words, g.to.result_others);
     }
-    CHECK(cudaMemcpy(&wrong, g.wrong, 8, cudaMemcpyDeviceToHost));
     for (tmap_u32 set = 0; set < s.sets; ++set) {
         words *a = want + (tmap_u64)set * s.n;
         words *b = s.others ? want_others + (tmap_u64)set * s.others : a;
         serial(s, set, 0, s.n, 0, s.others ? s.others : s.n, k->words, a, b);
     }
-    of_shape(s);
-    expect(wrong == 0, "a pair with other points");
+    expect(kit_number(g.wrong) == 0, "a pair with other points");
     expect(!words_differ(got, want, points, k->words), "integers");
     expect(!words_differ(got_others, want_others, others, k->words), "integers of others");
     workspace_end(&plan, g.to.workspace);
@@ -219,26 +187,25 @@ static void run_large(tmap_u32 n, tmap_u64 first, tmap_u64 count, tmap_u32 side)
     const shape s = {n, n, 0, 1, k->d, k->size};
     words *want = words_make(n), *got = words_make(n);
     tmap_pairs_plan plan;
-    unsigned char *out;
     giving g;
-    g.n = n, g.m = 0, g.points = numbered_points(0, n, s), g.others = 0, g.to.result_others = 0;
-    g.to.result = kit_guarded((tmap_u64)n * bytes);
-    g.wrong = (tmap_u64 *)kit_device(8);
-    CHECK(tmap_pairs_rows_plan_make(n, s.d, s.size, bytes, k->kernel, &plan));
     of_shape(s);
+    g.n = n, g.m = 0, g.points = numbered_points(n, s), g.others = 0, g.to.result_others = 0;
+    g.to.result = kit_guarded((tmap_u64)n * bytes);
+    g.wrong = (tmap_u64 *)kit_filled(8, 0);
+    CHECK(tmap_pairs_rows_plan_make(n, s.d, s.size, bytes, k->kernel, &plan));
     expect(plan.side == side && plan.across == (n + side - 1) / side, "side of tiles");
     if (first == ~0ull) first = plan.items - count;
     CHECK(tmap_pairs_plan_share(&plan, first, count));
     g.to.workspace = workspace(&plan, bytes);
     CHECK(tmap_pairs_launch(&plan, &g, 0));
-    out = (unsigned char *)kit_to_host(g.to.result, (tmap_u64)n * bytes);
-    take_results(got, n, k->words, out);
+    take_results(got, n, k->words, g.to.result);
     for (tmap_u64 t = first; t < first + count; ++t) {
         const tmap_pair64 tile = tmap_upper_map64(t, plan.across);
         const tmap_u64 i = tile.i * side, j = tile.j * side, end = j + side;
         serial(s, 0, (tmap_u32)i, (tmap_u32)i + side, (tmap_u32)j, end < n ? (tmap_u32)end : n,
                k->words, want, want);
     }
+    expect(kit_number(g.wrong) == 0, "a pair with other points");
     expect(!words_differ(got, want, n, k->words), "integers of large tiles");
     workspace_end(&plan, g.to.workspace);
     kit_release(0);
@@ -331,7 +298,7 @@ static void run_pull(shape s) {
     tmap_u64 wrong = 0;
     tmap_pairs_plan plan;
     pulling j;
-    s.d = 2, s.size = 4;
+    s.d = 2, s.size = 4, of_shape(s);
     make_rows_plan(s, sizeof(pull), (const void *)pull_kernel, &plan);
     j.points = (const float *)kit_to_device(a, points * 8);
     j.others = s.others ? (const float *)kit_to_device(b, others * 8) : 0;
@@ -342,7 +309,6 @@ static void run_pull(shape s) {
         CHECK(tmap_pairs_rows_launch(&plan, &j, 0));
         got[g] = (unsigned char *)kit_to_host(j.to.result, bytes);
         got_others[g] = (unsigned char *)kit_to_host(j.to.result_others, bytes_others);
-        of_shape(s);
         expect(!memcmp(got[0], got[g], bytes), "bits over launch shapes");
         expect(!memcmp(got_others[0], got_others[g], bytes_others), "bits over launch shapes");
     }
@@ -365,10 +331,8 @@ static void run_pull(shape s) {
             wrong += (tmap_u64)pull_wrong(&out_others[k], &p);
             sum_x += out_others[k].whole_x, sum_y += out_others[k].whole_y;
         }
-        of_shape(s);
         expect(sum_x == 0 && sum_y == 0, "antisymmetric sums");
     }
-    of_shape(s);
     expect(wrong == 0, "pulls");
     workspace_end(&plan, j.to.workspace);
     kit_release(0);
@@ -378,21 +342,13 @@ static void run_pull(shape s) {
 
 static void run_plans(void) {
     const void *kernel = (const void *)pull_kernel;
-    const shape s = shape_of(600);
     tmap_pairs_plan plan, same;
     pulling j;
-    memset(&plan, 0x77, sizeof plan);
-    same = plan;
-    REFUSED(tmap_pairs_rows_plan_make(5, 0, 4, 4, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(5, 9, 4, 4, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(5, 2, 3, 4, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(~0u, 2, 4, 4, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 0, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 6, kernel, &plan));
-    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 68, kernel, &plan));
+    kit_case("%s", "plans");
+    memset(&plan, 0x77, sizeof plan), same = plan;
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 68, kernel, &plan)); // the others: pairs_plans.c
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, NULL, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, kernel, NULL));
-    of_shape(s);
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     // By a plan of another kind nothing is written, and the launcher for rows refuses it.
     CHECK(tmap_pairs_plan_make(600, 2, 4, kernel, &plan));
@@ -430,38 +386,18 @@ static void run_device(const char *) {
     run_pull(s);
 }
 
+static void run(shape s, tmap_u32 number, tmap_u32 shares) {
+    run_words(s, &kernels[number % KERNELS], shares);
+    run_pull(s);
+}
+
 int main(void) {
-    const tmap_u32 some[] = {511, 512, 513, 1024, 1025, 1537};
     kit_begin();
-    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 37 : 1)
-        run_words(shape_of(n), &kernels[n % KERNELS], 1), run_pull(shape_of(n));
+    each_shape(kit_small ? 37 : 1, 6, run);
     for (int i = 0; i < (int)KERNELS; ++i) run_words(shape_of(777), &kernels[i], 3);
-    for (int i = 0; i < 6; ++i) {
-        shape s = shape_of(some[i]);
-        run_words(s, &kernels[i], 1);
-        run_words(s, &kernels[i + 5], 4);
-        run_pull(s);
-        s.rows = some[i] / 3;
-        run_words(s, &kernels[i], 3);
-        run_pull(s);
-        s.rows = some[i] - 10;
-        run_words(s, &kernels[i], 2);
-        s.rows = s.n, s.others = some[5 - i] + 1;
-        run_words(s, &kernels[i], 3);
-        run_pull(s);
-        s.rows = some[i] / 2;
-        run_words(s, &kernels[i], 2);
-        s.rows = 0;
-        run_words(s, &kernels[i], 1);
-    }
-    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
-        shape s = shape_of(sets * 211);
-        s.sets = sets;
-        run_words(s, &kernels[sets], 3);
-        run_pull(s);
-        s.others = 65;
-        run_words(s, &kernels[sets], 4);
-        run_pull(s);
+    for (tmap_u32 rows = 0; rows < 600; rows += 300) {
+        const shape s = {600, rows, 300, 1, 3, 4};
+        run_words(s, &kernels[rows % 7], 2);
     }
     run_large(32769, 0, 2, 512);
     run_large(32769, ~0ull, 3, 512);

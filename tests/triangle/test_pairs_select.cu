@@ -5,8 +5,6 @@
 // and shares; the fixed order over launch shapes, capacities and shares; nothing behind the list;
 // the workspace cleared; the look-back alone; and bad pointers.
 #define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
-#include <threadmap/triangle.h>
-
 #include "triangle/pairs_check.h"
 
 // ---- what is chosen -----------------------------------------------------------------------------
@@ -30,55 +28,41 @@ TMAP_FN int chosen(const chooser *c, tmap_u32 set, tmap_pair pair) {
     return (number(set, pair) & 0xfffff) < c->most;
 }
 
-static __device__ tmap_u32 coordinate(const void *point, tmap_u32 size, tmap_u32 k) {
-    return (tmap_u32)(size == 8 ? ((const double *)point)[k] : ((const float *)point)[k]);
-}
-
-// Coordinate k of point p of set b is 8 p + k + 3 b: a pair that comes with other points than its
-// own, or that is none, is listed with a value that no pair has.
+// A pair that comes with other points than its own, or that is none, is listed with a value that no
+// pair has.
 static __device__ int choose(void *job, tmap_pair pair, const void *a, const void *b, void *value) {
     const chooser *c = (const chooser *)job;
-    const tmap_u32 set = (coordinate(a, c->size, 0) - pair.i * 8) / 3;
-    int right = pair.i < c->n && pair.j < c->m;
-    tmap_u64 mine;
-    for (tmap_u32 k = 0; k < c->d; ++k)
-        right = right && coordinate(a, c->size, k) == pair.i * 8 + k + set * 3 &&
-                coordinate(b, c->size, k) == pair.j * 8 + k + set * 3;
-    mine = right ? number(set, pair) | 1 : 0;
+    tmap_u32 set;
+    const int right = are_points(pair, a, b, c->d, c->size, &set) && pair.i < c->n && pair.j < c->m;
+    const tmap_u64 mine = right ? number(set, pair) | 1 : 0;
     if (c->bytes == 4) *(tmap_u32 *)value = (tmap_u32)mine;
     if (c->bytes == 8) *(tmap_u64 *)value = mine;
     return right ? chosen(c, set, pair) * 6 : -1; // any number but 0 is a yes
 }
 
 // The sizes are constants of each kernel, lest the compiler make code for all of them.
-#define SELECT(D, type, bytes_) \
+#define SELECT_BY(order, of, D, type, bytes_) \
     static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
-        any_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
+        order##_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
         const tmap_points points = {c.points, c.others, sizeof(type), D}; \
-        const tmap_pairs_choice choice = {choose, bytes_, TMAP_PAIRS_ANY_ORDER}; \
-        c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
-        tmap_pairs_select(&plan, points, choice, &c.list, &c); \
-    } \
-    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
-        fixed_##D##_##type##_##bytes_(tmap_pairs_plan plan, chooser c) { \
-        const tmap_points points = {c.points, c.others, sizeof(type), D}; \
-        const tmap_pairs_choice choice = {choose, bytes_, TMAP_PAIRS_FIXED_ORDER}; \
+        const tmap_pairs_choice choice = {choose, bytes_, of}; \
         c.d = D, c.size = sizeof(type), c.bytes = bytes_; \
         tmap_pairs_select(&plan, points, choice, &c.list, &c); \
     }
-SELECT(3, float, 4)
-SELECT(2, float, 0)
-SELECT(1, double, 8)
-SELECT(8, double, 4)
+#define SELECT(D, type, bytes) \
+    SELECT_BY(any, TMAP_PAIRS_ANY_ORDER, D, type, bytes) \
+    SELECT_BY(fixed, TMAP_PAIRS_FIXED_ORDER, D, type, bytes)
+#define KERNEL(D, type, bytes) \
+    {D, \
+     sizeof(type), \
+     bytes, \
+     {(const void *)any_##D##_##type##_##bytes, (const void *)fixed_##D##_##type##_##bytes}},
+#define KERNELS_OF(K) K(3, float, 4) K(2, float, 0) K(1, double, 8) K(8, double, 4)
+KERNELS_OF(SELECT)
 static const struct kernel_of {
     tmap_u32 d, size, bytes;
     const void *kernel[2]; // of each order
-} kernels[] = {
-    {3, 4, 4, {(const void *)any_3_float_4, (const void *)fixed_3_float_4}},
-    {2, 4, 0, {(const void *)any_2_float_0, (const void *)fixed_2_float_0}},
-    {1, 8, 8, {(const void *)any_1_double_8, (const void *)fixed_1_double_8}},
-    {8, 8, 4, {(const void *)any_8_double_4, (const void *)fixed_8_double_4}},
-};
+} kernels[] = {KERNELS_OF(KERNEL)};
 enum { KERNELS = COUNT(kernels) };
 
 // ---- one launch ---------------------------------------------------------------------------------
@@ -95,8 +79,7 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
     listed l;
     c.list.capacity = capacity;
     c.list.pairs = (tmap_pair *)kit_guarded(room), c.list.values = kit_guarded(room);
-    c.list.count = (tmap_u64 *)kit_guarded(8), c.list.workspace = kit_device(bytes);
-    CHECK(cudaMemset(c.list.workspace, 0, bytes));
+    c.list.count = (tmap_u64 *)kit_guarded(8), c.list.workspace = kit_filled(bytes, 0);
     for (int again = 0; again < 2; ++again) {
         CHECK(cudaMemset(c.list.pairs, KIT_POISON, room));
         CHECK(cudaMemset(c.list.values, KIT_POISON, room));
@@ -105,7 +88,7 @@ static listed launch(const tmap_pairs_plan *plan, chooser c, int order, tmap_u64
     }
     l.pairs = (tmap_pair *)kit_to_host(c.list.pairs, room);
     l.values = (unsigned char *)kit_to_host(c.list.values, room);
-    CHECK(cudaMemcpy(&l.count, c.list.count, 8, cudaMemcpyDeviceToHost));
+    l.count = kit_number(c.list.count);
     l.written = l.count < capacity ? l.count : capacity;
     expect(kit_device_all(c.list.workspace, bytes, 0), "the workspace is cleared");
     expect(kit_all(l.pairs + l.written, room - l.written * 8, KIT_POISON), "pairs behind the list");
@@ -139,7 +122,6 @@ static void mark(const listed *l, const chooser *c, shape s, unsigned char *seen
         wrong += *place != 1 || (c->bytes && value != (c->bytes == 4 ? (tmap_u32)want : want));
         *place = 2;
     }
-    of_shape(s);
     expect(wrong == 0, "pairs or values that should not be listed");
 }
 
@@ -150,24 +132,18 @@ static void run_shares(const tmap_pairs_plan *plan, const chooser *c, int order,
                        const listed *whole, unsigned char *seen, shape s) {
     tmap_u64 first = 0, at = 0;
     for (tmap_u32 i = 0; i < 4; ++i) {
-        const tmap_u64 left = plan->items - first;
-        const tmap_u64 count = i == 3 ? left : check_hash(i, s.n) % (left / 2 + 1);
-        tmap_pairs_plan part = *plan;
-        listed l;
-        CHECK(tmap_pairs_plan_share(&part, first, count));
-        l = launch(&part, *c, order, whole->count);
-        of_shape(s);
+        const tmap_pairs_plan part = share_of(plan, i, 4, &first);
+        const listed l = launch(&part, *c, order, whole->count);
         if (order == TMAP_PAIRS_FIXED_ORDER)
             expect(at + l.count <= whole->count && listed_same(whole, at, &l, l.written, c->bytes),
                    "shares in the fixed order");
         mark(&l, c, s, seen);
-        first += count, at += l.count;
+        at += l.count;
     }
-    of_shape(s);
     expect(at == whole->count, "the count of all shares");
 }
 
-static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
+static void run(shape s, const struct kernel_of *k, tmap_u32 most, tmap_u32 shares) {
     if (!check_turn()) return;
     const tmap_u32 grids[] = {1, 3, 1000};
     const tmap_u64 places = (tmap_u64)s.n * (s.others ? s.others : s.n) * s.sets;
@@ -176,14 +152,13 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
     tmap_u64 count = 0;
     chooser c;
     memset(&c, 0, sizeof c);
-    s.d = k->d, s.size = k->size;
+    s.d = k->d, s.size = k->size, of_shape(s);
     c.n = s.n, c.m = s.others ? s.others : s.n, c.d = k->d, c.size = k->size, c.bytes = k->bytes;
     c.most = most;
     c.only.i = s.rows ? (tmap_u32)(check_hash(s.n, 1) % s.rows) : 0;
     c.only.j = c.m ? (tmap_u32)(check_hash(s.n, 2) % c.m) : 0;
     if (!s.others && c.only.j <= c.only.i && c.m) c.only.j = c.m - 1;
-    c.points = numbered_points(0, s.n, s);
-    c.others = second_points(s);
+    c.points = numbered_points(s.n, s), c.others = second_points(s);
     for (tmap_u32 set = 0; set < s.sets; ++set)
         for (tmap_u32 i = 0; i < s.rows; ++i)
             for (tmap_u32 j = s.others ? 0 : i + 1; j < c.m; ++j) {
@@ -198,7 +173,6 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
         listed whole;
         make_plan(s, k->kernel[order], &plan);
         whole = launch(&plan, c, order, count);
-        of_shape(s);
         expect(whole.count == count, "the count");
         memcpy(seen, want, places);
         mark(&whole, &c, s, seen);
@@ -214,7 +188,7 @@ static void run(shape s, const struct kernel_of *k, tmap_u32 most, int shares) {
             mark(&l, &c, s, seen);
             kit_release(mark_before);
         }
-        if (shares) {
+        if (shares > 1) {
             memcpy(seen, want, places);
             make_plan(s, k->kernel[order], &plan);
             run_shares(&plan, &c, order, &whole, seen, s);
@@ -250,81 +224,72 @@ static __global__ void look(look_job j) {
 
 // Tile `all` is the last one that tells the sum up to itself; those before it have told nothing.
 static void run_look(tmap_u64 tile, tmap_u64 all) {
-    const shape s = shape_of((tmap_u32)tile);
-    tmap_u64 *words = (tmap_u64 *)kit_zeroed((tile + 1) * 8), *device, sum = 0, got[2];
-    void *arguments[1];
+    tmap_u64 *words = (tmap_u64 *)kit_zeroed((tile + 1) * 8), sum = 0;
     look_job j;
+    void *arguments[] = {&j};
+    kit_case("tile %llu, all of %llu", tile, all);
     for (tmap_u64 i = 0; i < tile; ++i) {
         const tmap_u64 hits = check_hash(i, tile) % 70000 * (i % 3); // some have none
         sum += hits;
         if (i > all) words[i] = hits | TMAPI_PAIRS_SELECT_OWN;
         if (i == all || i + 77 == all) words[i] = sum | TMAPI_PAIRS_SELECT_ALL;
     }
-    device = (tmap_u64 *)kit_to_device(words, (tile + 1) * 8);
-    j.words = device, j.tile = tile, j.hits = 12345678901ull, arguments[0] = &j;
-    j.sum = (tmap_u64 *)kit_device(8);
+    j.words = (tmap_u64 *)kit_to_device(words, (tile + 1) * 8);
+    j.tile = tile, j.hits = 12345678901ull, j.sum = (tmap_u64 *)kit_device(8);
     CHECK(cudaLaunchKernel((const void *)look, dim3(1), dim3(32), arguments, 0, 0));
-    CHECK(cudaMemcpy(got, j.sum, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(got + 1, device + tile, 8, cudaMemcpyDeviceToHost));
-    of_shape(s);
-    expect(got[0] == sum, "look-back");
-    expect(got[1] == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL), "what a tile tells");
+    expect(kit_number(j.sum) == sum, "look-back");
+    expect(kit_number(j.words + tile) == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL),
+           "what a tile tells");
     kit_release(0);
 }
 
 // ---- bad pointers -------------------------------------------------------------------------------
 
-// One launch of 100 points, all pairs chosen, with the list as it is; the pairs and values written,
-// of `room` bytes each that `list` points into.
-static void run_bad(int order, int part, const char *what) {
+// One launch of 100 points, all pairs chosen, with one pointer of the list wrong: null, or `shift`
+// bytes on.
+static void run_bad(int order, int part, int shift) {
     const shape s = shape_of(100);
     const tmap_u64 room = 4950 * 8 + 8;
-    unsigned char *got = (unsigned char *)kit_host(2 * room), *memory;
-    tmap_u64 count, state[6];
+    const unsigned char *got, *state;
     tmap_pairs_plan plan;
     chooser c;
     memset(&c, 0, sizeof c);
     c.n = c.m = 100, c.d = 3, c.size = 4, c.bytes = 4, c.most = 1 << 20;
-    c.points = numbered_points(0, 100, s);
+    c.points = numbered_points(100, s);
     make_plan(s, kernels[0].kernel[order], &plan);
-    memory = (unsigned char *)kit_device(2 * room + 8 + sizeof state);
-    CHECK(cudaMemset(memory, 0x55, 2 * room + 8));
-    of_shape(s);
-    expect(tmap_pairs_select_bytes(&plan, order) <= sizeof state, "room");
-    CHECK(cudaMemset(memory + 2 * room + 8, 0, sizeof state));
-    c.list.pairs = (tmap_pair *)memory, c.list.values = memory + room, c.list.capacity = 4950;
-    c.list.count = (tmap_u64 *)(memory + 2 * room), c.list.workspace = memory + 2 * room + 8;
-    if (part == 0) c.list.pairs = 0;
-    if (part == 1) c.list.pairs = (tmap_pair *)(memory + 4);
-    if (part == 2) c.list.values = 0;
-    if (part == 3) c.list.values = memory + room + 2;
-    if (part == 4) c.list.count = 0;
-    if (part == 5) c.list.count = (tmap_u64 *)(memory + 2 * room + 4);
-    if (part == 6) c.list.workspace = 0;
-    if (part == 7) c.list.workspace = memory + 2 * room + 12;
+    kit_case("part %d of a list, order %d, %d bytes on", part, order, shift);
+    const tmap_u64 bytes = tmap_pairs_select_bytes(&plan, order);
+    unsigned char *const own[] = {
+        (unsigned char *)kit_guarded(room), (unsigned char *)kit_guarded(room),
+        (unsigned char *)kit_guarded(16), (unsigned char *)kit_filled(bytes + 8, 0)};
+    void *at[] = {own[0], own[1], own[2], own[3]};
+    at[part] = shift ? own[part] + shift : NULL;
+    c.list.pairs = (tmap_pair *)at[0], c.list.values = at[1], c.list.capacity = 4950;
+    c.list.count = (tmap_u64 *)at[2], c.list.workspace = at[3];
     // The launcher reports what the kernel then does not do; only values may be left out.
-    if (part != 2 && part != 3)
-        expect(tmap_pairs_select_launch(&plan, &c.list, &c, 0) == cudaErrorInvalidValue, what);
+    if (part != 1) REFUSED(tmap_pairs_select_launch(&plan, &c.list, &c, 0));
 #ifdef TMAP_CHECK // the kernel would end the program: test_check.cu
-    if (part >= 4) return;
+    if (part >= 2) return;
 #endif
     CHECK(tmap_pairs_launch(&plan, &c, 0));
-    CHECK(cudaMemcpy(got, memory, 2 * room, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(&count, memory + 2 * room, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(state, memory + 2 * room + 8, sizeof state, cudaMemcpyDeviceToHost));
-    expect(count == (part < 4 ? 4950 : 0x5555555555555555ull), what);
-    expect(kit_all(state, sizeof state, 0), what);
-    expect(kit_all(got + room, room, 0x55), what);
-    if (part == 2 || part == 3) {
+    got = (const unsigned char *)kit_to_host(own[0], room);
+    state = (const unsigned char *)kit_to_host(own[3], bytes + 8);
+    if (part < 2)
+        expect(kit_number(own[2]) == 4950, "the count");
+    else
+        expect(kit_device_all(own[2], 16, KIT_POISON), "a count in spite of a bad list");
+    expect(kit_all(state, bytes + 8, 0), "the workspace");
+    expect(kit_device_all(own[1], room, KIT_POISON), "values");
+    if (part == 1) {
         unsigned char seen[100][100] = {{0}};
         tmap_u64 wrong = 0;
         for (int i = 0; i < 4950; ++i) {
-            const tmap_pair pair = ((tmap_pair *)got)[i];
+            const tmap_pair pair = ((const tmap_pair *)got)[i];
             wrong += pair.i >= pair.j || pair.j >= 100 || seen[pair.i][pair.j]++;
         }
-        expect(wrong == 0, what);
+        expect(wrong == 0, "pairs without values");
     } else {
-        expect(kit_all(got, room, 0x55), what);
+        expect(kit_all(got, room, KIT_POISON), "pairs");
     }
     kit_release(0);
 }
@@ -353,42 +318,23 @@ static void run_device(const char *) {
     run(shape_of(700), &kernels[0], 1 << 20, 0);
 }
 
-int main(void) {
-    // Of 2^20: one pair, none (but where numbers are 0), 0.4%, 1%, half, all.
+// By a density: of 2^20: one pair, none (but where numbers are 0), 0.4%, 1%, half, all.
+static void run_number(shape s, tmap_u32 number, tmap_u32 shares) {
     const tmap_u32 most[] = {0, 1, 4194, 10486, 1 << 19, 1 << 20};
-    const tmap_u32 some[] = {511, 512, 513, 1025, 1100, 1537};
+    for (tmap_u32 m = 0; m < 6; ++m)
+        if (kit_full ? s.n > 300 || m == s.n / 4 % 6 : m == (number + s.n / 4) % 6)
+            run(s, &kernels[(number + m) % KERNELS], most[m], shares);
+}
+
+int main(void) {
     kit_begin();
     if (!kit_gpu) kit_small = 1; // 29346 cases take it too long
-    for (tmap_u32 n = 0; n <= 300; n += kit_small && n > 5 ? 61 : 1)
-        run(shape_of(n), &kernels[n % KERNELS], most[n / 4 % 6], n % 5 == 0);
-    for (tmap_u32 i = 0; i < (kit_small ? 3 : 6); ++i) {
-        shape s = shape_of(some[i]);
-        for (tmap_u32 m = 0; m < 6; ++m)
-            if (!kit_small || m == i) run(s, &kernels[(i + m) % KERNELS], most[m], 1);
-        s.rows = some[i] / 3;
-        run(s, &kernels[i % KERNELS], most[2 + i % 4], 1);
-        s.rows = s.n, s.others = some[kit_small ? 2 - i : 5 - i] + 1;
-        run(s, &kernels[(i + 1) % KERNELS], most[2 + (i + 1) % 4], 1);
-    }
-    for (tmap_u32 sets = 2; sets <= 4; ++sets) {
-        shape s = shape_of(sets * 211);
-        s.sets = sets;
-        run(s, &kernels[sets % KERNELS], most[sets], 1);
-        s.others = 65;
-        run(s, &kernels[(sets + 1) % KERNELS], most[sets + 1], 1);
-    }
+    each_shape(kit_small ? 61 : 1, kit_small ? 3 : 6, run_number);
     for (tmap_u64 tile = 0; tile < 400; tile += 1 + tile / 8)
         for (tmap_u64 all = 0; all < (tile ? tile : 1); all += 1 + all / 4) run_look(tile, all);
-    for (int order = 0; order < 2; ++order) {
-        run_bad(order, 0, "no pairs");
-        run_bad(order, 1, "misaligned pairs");
-        run_bad(order, 2, "no values");
-        run_bad(order, 3, "misaligned values");
-        run_bad(order, 4, "no count");
-        run_bad(order, 5, "misaligned count");
-        run_bad(order, 6, "no workspace");
-        run_bad(order, 7, "a misaligned workspace");
-    }
+    for (int order = 0; order < 2; ++order)
+        for (int part = 0; part < 4; ++part)
+            run_bad(order, part, 0), run_bad(order, part, part == 1 ? 2 : 4);
     run_refusals();
     on_all_devices(run_device);
     return kit_end("test_pairs_select");
