@@ -3,6 +3,7 @@
 #ifndef TESTS_MAP_CHECK_H
 #define TESTS_MAP_CHECK_H
 
+#include "fractal/brute.h"
 #include "kit.h"
 
 #include <threadmap/fractal/catalogue.h>
@@ -56,5 +57,22 @@ enum { MAP_FRACTALS = TMAP_FRACTAL_COUNT + 7 + 10 };
 static tmap_nbb map_fractal(int i) {
     return i < TMAP_FRACTAL_COUNT ? tmap_fractal_at(i) : map_own_fractal(i - TMAP_FRACTAL_COUNT);
 }
+
+// The same fractal for brute.h.
+static inline brute map_brute(tmap_nbb f) {
+    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)], *p = text;
+    for (tmap_u32 y = 0; y < f.sy; ++y) {
+        for (tmap_u32 x = 0; x < f.sx; ++x) {
+            *p = '.';
+            for (tmap_u32 i = 0; i < f.k; ++i)
+                if ((f.tau_x >> 4 * i & 15) == x && (f.tau_y >> 4 * i & 15) == y) *p = '#';
+            ++p;
+        }
+        *p++ = y + 1 < f.sy ? '/' : 0;
+    }
+    return brute_make(text);
+}
+
+static inline int map_same(tmap_xy a, tmap_xy b) { return a.x == b.x && a.y == b.y; }
 
 #endif

@@ -74,7 +74,7 @@ def check_fit():
 
 
 def check_paper():
-    """Equations 22 to 25 with the figures that tests/papers/ask_model.c has."""
+    """Equations 22 to 25 with the figures that tests/kat/ask.txt has."""
     for form, n, g, r, levels, want in (
             ("ask_sbr", 65536, 32, 2, 6, 2.53183), ("ask_mbr", 65536, 32, 2, 6, 2.53183),
             ("ask_sbr", 1 << 24, 8, 2, 18, 5.30213), ("ask_mbr", 1 << 24, 8, 2, 18, 6.61798)):

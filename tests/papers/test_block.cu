@@ -2,7 +2,6 @@
 // test_block: the three intra-block maps, on every fractal and every level whose tile fits a block,
 // in blocks that are just large enough, larger, and smaller: every cell of the tile once, nothing
 // else, as the picture of the tile by brute force has it.
-#include "fractal/brute.h"
 #include "map_check.h"
 #include <threadmap/papers/block.h>
 
@@ -99,24 +98,8 @@ static void run_case(tmap_nbb f, const brute *b, int form, tmap_u32 m, dim3 bloc
     }
 }
 
-// The rows of f as text, for brute.h.
-static brute brute_of(tmap_nbb f) {
-    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)];
-    char *p = text;
-    for (tmap_u32 y = 0; y < f.sy; ++y) {
-        for (tmap_u32 x = 0; x < f.sx; ++x) {
-            *p = '.';
-            for (tmap_u32 i = 0; i < f.k; ++i)
-                if ((f.tau_x >> 4 * i & 15) == x && (f.tau_y >> 4 * i & 15) == y) *p = '#';
-            ++p;
-        }
-        *p++ = y + 1 < f.sy ? '/' : 0;
-    }
-    return brute_make(text);
-}
-
 static void run_fractal(tmap_nbb f) {
-    brute b = brute_of(f);
+    brute b = map_brute(f);
     for (tmap_u32 m = 0; m <= 10; ++m) {
         tmap_u64 width = tmap_nbb_side_x(f, m), height = tmap_nbb_side_y(f, m);
         if (tmap_mul_saturate(width, height) > MOST_PLACES) break;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_slides: the sum of dRMSD by every form, root and number of atoms of a thread, in
-// blocks of many sizes, against a sum in double over the pairs; then pairs of atoms at one place.
-#include "triangle/pairs_check.h"
+// blocks of many sizes, against a sum in double over the pairs, and tmap_drmsd_slides_reads against
+// a count of the atoms that threads load; then pairs of atoms at one place.
+#include "kit.h"
+
+static __device__ unsigned long long loaded;
+#define TMAPI_DRMSD_SLIDES_LOADED() atomicAdd(&loaded, 1ull)
 #include <threadmap/papers/drmsd_slides.h>
 
 #include <math.h>
@@ -60,16 +64,22 @@ static problem problem_make(tmap_u32 n, int twins) {
     return p;
 }
 
-// What a launch adds to a sum that is not 0 before.
+// What a launch adds to a sum that is not 0 before; checks what it reads.
 static double run(const problem *p, int form, int root, int u, tmap_u32 block) {
     const float *b = p->device + 3ull * p->n;
     void *arguments[] = {(void *)&p->device, (void *)&b, (void *)&p->n, (void *)&p->sum};
     const tmap_u64 blocks = tmap_drmsd_slides_blocks(form, p->n, block, atoms_each[u]);
+    const tmap_u64 reads = tmap_drmsd_slides_reads(form, p->n, block, atoms_each[u]);
+    unsigned long long count = 0;
     double sum = 0.5;
+    CHECK(cudaMemcpyToSymbol(loaded, &count, sizeof count));
     CHECK(cudaMemcpy(p->sum, &sum, sizeof sum, cudaMemcpyHostToDevice));
     CHECK(cudaLaunchKernel(kernels[form][root][u], dim3(blocks ? (unsigned)blocks : 1), dim3(block),
                            arguments, tmap_drmsd_slides_bytes(form, block, atoms_each[u]), 0));
     CHECK(cudaMemcpy(&sum, p->sum, sizeof sum, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpyFromSymbol(&count, loaded, sizeof count));
+    EXPECT(24 * count == reads, "%s, u = %u, %u threads, n = %u: %llu bytes, not %llu",
+           tmap_drmsd_slides_form_name(form), atoms_each[u], block, p->n, 24 * count, reads);
     return sum - 0.5;
 }
 
@@ -110,7 +120,8 @@ static void check_twins(void) {
 }
 
 int main(void) {
-    const tmap_u32 sizes[] = {0, 1, 2, 3, 8, 31, 64, 65, 127, 200, 257, 520, 1030, 4099};
+    const tmap_u32 sizes[] = {0,   1,   2,   3,   7,   8,   9,    31,   64,  65,
+                              127, 129, 200, 256, 257, 520, 1000, 1030, 4099};
     kit_begin();
     for (unsigned i = 0; i < COUNT(sizes); ++i) {
         problem p;

@@ -31,8 +31,6 @@ static __global__ void __launch_bounds__(MOST)
 static query q, *q_d;
 static answer answers[MOST], *answers_d;
 
-static int same(tmap_xy a, tmap_xy b) { return a.x == b.x && a.y == b.y; }
-
 static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
     tmap_u64 cells = tmap_nbb_cells(f, r);
@@ -52,12 +50,12 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
     for (unsigned t = 0; t < threads; ++t) {
         unsigned from = t & ~(width - 1);
         tmap_xy c = tmap_nbb_lambda(f, q.wx[from], q.wy[from], r);
-        map_expect(same(answers[t].sum, c), "group", f, r, threads, t);
-        map_expect(same(answers[t].ballot, c), "group ballot", f, r, threads, t);
+        map_expect(map_same(answers[t].sum, c), "group", f, r, threads, t);
+        map_expect(map_same(answers[t].ballot, c), "group ballot", f, r, threads, t);
         if (!linear) continue;
         c = tmap_nbb_lambda_linear(f, q.i[from], r);
-        map_expect(same(answers[t].sum_linear, c), "group linear", f, r, threads, t);
-        map_expect(same(answers[t].ballot_linear, c), "group ballot linear", f, r, threads, t);
+        map_expect(map_same(answers[t].sum_linear, c), "group linear", f, r, threads, t);
+        map_expect(map_same(answers[t].ballot_linear, c), "group ballot linear", f, r, threads, t);
     }
 }
 

@@ -55,8 +55,6 @@ static __global__ void __launch_bounds__(MOST)
 static query q, *q_d;
 static answer answers[MOST], *answers_d;
 
-static int same(tmap_xy a, tmap_xy b) { return a.x == b.x && a.y == b.y; }
-
 static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
     tmap_u64 cells = tmap_nbb_cells(f, r);
@@ -90,23 +88,24 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
     (linear ? tmap_nbb_lambda_linear(f, (i), r) : tmap_nbb_lambda(f, (wx), (wy), r))
             tmap_xy one = MAP(wx, wy, q.i[warp]), c;
             one.x *= mx, one.y *= my;
-            map_expect(same(linear ? a->one_linear : a->one, one), "mma1", f, r, threads, t);
+            map_expect(map_same(linear ? a->one_linear : a->one, one), "mma1", f, r, threads, t);
             c = MAP(q.wx[warp + sub], q.wy[warp + sub], q.i[warp + sub]);
             c.x *= mx, c.y *= my;
-            map_expect(same(linear ? a->sub_linear : a->sub, c), "mma2", f, r, threads, t);
+            map_expect(map_same(linear ? a->sub_linear : a->sub, c), "mma2", f, r, threads, t);
             c.x = one.x + q.tx[t], c.y = one.y + q.ty[t];
-            map_expect(same(linear ? a->own_linear : a->own, c), "mma3", f, r, threads, t);
+            map_expect(map_same(linear ? a->own_linear : a->own, c), "mma3", f, r, threads, t);
             for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j) {
                 c = MAP(wx, q.first + j * q.step, q.first + j * q.step);
                 c.x *= mx, c.y *= my;
-                map_expect(same(linear ? a->tiles[j] : a->column[j], c), "tiles", f, r, threads, t);
+                map_expect(map_same(linear ? a->tiles[j] : a->column[j], c), "tiles", f, r, threads,
+                           t);
             }
             c = MAP(wx, q.first + t % 32 * q.step, q.first + t % 32 * q.step);
             c.x *= mx, c.y *= my;
-            map_expect(same(linear ? a->lane_linear : a->lane, c), "lane", f, r, threads, t);
+            map_expect(map_same(linear ? a->lane_linear : a->lane, c), "lane", f, r, threads, t);
 #undef MAP
         }
-        map_expect(same(a->nu, tmap_nbb_nu(f, q.x[t], q.y[t], r)), "nu", f, r, threads, t);
+        map_expect(map_same(a->nu, tmap_nbb_nu(f, q.x[t], q.y[t], r)), "nu", f, r, threads, t);
         map_expect(a->nu_linear == tmap_nbb_nu_linear64(f, q.x[t], q.y[t], r), "nu_linear", f, r,
                    threads, t);
     }
@@ -152,9 +151,8 @@ static __global__ void __launch_bounds__(256)
 
 static void run_level(tmap_nbb f, tmap_u32 r) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
-    tmap_u64 tiles = tmap_nbb_cells(f, r), counts[2] = {0, 0}, *counts_d;
-    counts_d = (tmap_u64 *)kit_device(sizeof counts);
-    CHECK(cudaMemset(counts_d, 0, sizeof counts));
+    tmap_u64 tiles = tmap_nbb_cells(f, r), counts[2];
+    tmap_u64 *counts_d = (tmap_u64 *)kit_filled(sizeof counts, 0);
     each_tile<<<kit_full ? 1024 : 1, kit_full ? 256 : 64>>>(
         f, r, (tmap_u32)tiles, (tmap_u32)box.x, (tmap_u32)box.y, counts_d, counts_d + 1);
     CHECK(cudaGetLastError());

@@ -4,7 +4,6 @@
 // the wrong cell that docs/maps/papers.md names, and on a GPU none before it. Then every form of
 // tensor.h in whole launches: each cell of the picture by brute force once, and nothing else; and
 // what tmap_tensor_box refuses.
-#include "fractal/brute.h"
 #include "map_check.h"
 #include <threadmap/papers/tensor.h>
 
@@ -49,8 +48,6 @@ static __global__ void __launch_bounds__(MOST) ask(tmap_nbb f, question q, answe
 
 static answer answers[MOST], *answers_d;
 
-static int same(tmap_xy a, tmap_xy b) { return a.x == b.x && a.y == b.y; }
-
 static tmap_xy tile_at(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r, tmap_u32 m) {
     tmap_xy c = tmap_nbb_lambda(f, wx, wy, r);
     c.x *= tmapi_pow32(f.sx, m), c.y *= tmapi_pow32(f.sy, m);
@@ -67,17 +64,17 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
     CHECK(cudaMemcpy(answers, answers_d, sizeof answers, cudaMemcpyDeviceToHost));
     for (unsigned t = 0; t < threads; ++t) {
         const answer *a = &answers[t];
-        map_expect(same(a->one, tile_at(f, q.wx, q.wy, r, m)), "wmma1", f, r, threads, t);
+        map_expect(map_same(a->one, tile_at(f, q.wx, q.wy, r, m)), "wmma1", f, r, threads, t);
         for (unsigned n = 0; n < 4; ++n) {
             const unsigned own = (t + n) % 4;
-            map_expect(same(a->own[n], tile_at(f, q.wx + own % 2, q.wy + own / 2, r, m)), "wmma2",
-                       f, r, threads, t);
+            map_expect(map_same(a->own[n], tile_at(f, q.wx + own % 2, q.wy + own / 2, r, m)),
+                       "wmma2", f, r, threads, t);
         }
         for (unsigned n = 0; cells && n < 3; ++n) {
             const tmap_xy p = place_of(f, m, n, t);
             tmap_xy c = tile_at(f, q.wx + n, q.wy, r, m);
             c.x += p.x, c.y += p.y;
-            map_expect(same(a->cell[n], c), "wmma3", f, r, threads, t);
+            map_expect(map_same(a->cell[n], c), "wmma3", f, r, threads, t);
         }
     }
 }
@@ -186,7 +183,8 @@ static void run_first_wrong(void) {
         const question q = {w.x, w.y, r, m};
         char line[200];
         map_expect(tmap_wmma_level_max(f) == first_wrong[i].level, "level", f, level, 0, 0);
-        map_expect(same(tile_at(f, w.x, w.y, r, m), first_wrong[i].right), "right", f, level, 0, 0);
+        map_expect(map_same(tile_at(f, w.x, w.y, r, m), first_wrong[i].right), "right", f, level, 0,
+                   0);
         ask<<<1, 32>>>(f, q, answers_d);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(answers, answers_d, sizeof answers, cudaMemcpyDeviceToHost));
@@ -194,9 +192,9 @@ static void run_first_wrong(void) {
             const tmap_xy p = place_of(f, m, 0, t);
             tmap_xy own = answers[t].own[(4 - t % 4) % 4], cell = first_wrong[i].found;
             if (m == 0) cell.x += p.x, cell.y += p.y; // else an infinite power, and no place left
-            map_expect(same(answers[t].one, first_wrong[i].found), "wrong 1", f, level, 32, t);
-            map_expect(same(own, first_wrong[i].found), "wrong 2", f, level, 32, t);
-            map_expect(same(answers[t].cell[0], cell), "wrong 3", f, level, 32, t);
+            map_expect(map_same(answers[t].one, first_wrong[i].found), "wrong 1", f, level, 32, t);
+            map_expect(map_same(own, first_wrong[i].found), "wrong 2", f, level, 32, t);
+            map_expect(map_same(answers[t].cell[0], cell), "wrong 3", f, level, 32, t);
         }
         if (kit_full) { // none before it
             count_tiles(f, r, m, 1, first_wrong[i].first + 1ull);
@@ -264,23 +262,9 @@ static void run_launch(tmap_nbb f, tmap_u32 r, tmap_u32 rho, int form) {
     }
 }
 
-static brute brute_of(tmap_nbb f) {
-    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)], *p = text;
-    for (tmap_u32 y = 0; y < f.sy; ++y) {
-        for (tmap_u32 x = 0; x < f.sx; ++x) {
-            *p = '.';
-            for (tmap_u32 i = 0; i < f.k; ++i)
-                if ((f.tau_x >> 4 * i & 15) == x && (f.tau_y >> 4 * i & 15) == y) *p = '#';
-            ++p;
-        }
-        *p++ = y + 1 < f.sy ? '/' : 0;
-    }
-    return brute_make(text);
-}
-
 static void run_launches(tmap_nbb f) {
     const tmap_u32 sides[] = {16, 32, 1, 2, 8, 9, 27};
-    const brute b = brute_of(f);
+    const brute b = map_brute(f);
     const tmap_u64 places = kit_full ? MOST_PLACES : getenv("TMAP_TEST_SMALL") ? 300 : 1100;
     for (tmap_u32 r = 0; r <= 16; ++r) {
         const tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r);
