@@ -12,10 +12,16 @@
 enum { MOST = 1024 };
 static tmap_u64 state = 1;
 
+// The sums by each function of reduce.h.
+enum { SUMS = 6, FLOATS = 4 };
+static const char *const sum_names[SUMS] = {"warp_sum_i32_shuffle", "warp_sum_i32_mma",
+                                            "warp_sum_i64_mma",     "block_sum_i32_shuffle",
+                                            "block_sum_i32_mma",    "block_sum_i64_mma"};
+static const char *const float_names[FLOATS] = {"warp_sum_f32_shuffle", "warp_sum_f32_mma",
+                                                "block_sum_f32_shuffle", "block_sum_f32_mma"};
 typedef struct answer {
-    tmap_i64 warp_i32_shuffle, warp_i32_mma, warp_i64_mma;
-    tmap_i64 block_i32_shuffle, block_i32_mma, block_i64_mma;
-    float warp_shuffle, warp_mma, block_shuffle, block_mma;
+    tmap_i64 sums[SUMS];
+    float floats[FLOATS];
 } answer;
 
 static __global__ void __launch_bounds__(MOST)
@@ -24,20 +30,20 @@ static __global__ void __launch_bounds__(MOST)
     tmap_warp w = full ? tmap_warp_full() : tmap_warp_self();
     tmap_u32 rank = tmap_thread_rank();
     answer a;
-    a.warp_i32_shuffle = tmap_warp_sum_i32_shuffle(w, narrow[rank]);
-    a.warp_i32_mma = tmap_warp_sum_i32_mma(w, narrow[rank]);
-    a.warp_i64_mma = tmap_warp_sum_i64_mma(w, wide[rank]);
-    a.warp_shuffle = tmap_warp_sum_f32_shuffle(w, real[rank]);
-    a.warp_mma = tmap_warp_sum_f32_mma(w, real[rank]);
-    a.block_i32_shuffle = tmap_block_sum_i32_shuffle(narrow[rank], scratch);
+    a.sums[0] = tmap_warp_sum_i32_shuffle(w, narrow[rank]);
+    a.sums[1] = tmap_warp_sum_i32_mma(w, narrow[rank]);
+    a.sums[2] = tmap_warp_sum_i64_mma(w, wide[rank]);
+    a.floats[0] = tmap_warp_sum_f32_shuffle(w, real[rank]);
+    a.floats[1] = tmap_warp_sum_f32_mma(w, real[rank]);
+    a.sums[3] = tmap_block_sum_i32_shuffle(narrow[rank], scratch);
     __syncthreads();
-    a.block_i32_mma = tmap_block_sum_i32_mma(narrow[rank], scratch);
+    a.sums[4] = tmap_block_sum_i32_mma(narrow[rank], scratch);
     __syncthreads();
-    a.block_i64_mma = tmap_block_sum_i64_mma(wide[rank], scratch);
+    a.sums[5] = tmap_block_sum_i64_mma(wide[rank], scratch);
     __syncthreads();
-    a.block_shuffle = tmap_block_sum_f32_shuffle(real[rank], scratch);
+    a.floats[2] = tmap_block_sum_f32_shuffle(real[rank], scratch);
     __syncthreads();
-    a.block_mma = tmap_block_sum_f32_mma(real[rank], scratch);
+    a.floats[3] = tmap_block_sum_f32_mma(real[rank], scratch);
     out[rank] = a;
 }
 
@@ -172,24 +178,17 @@ static void run_case(dim3 block, int full, int fill, unsigned special) {
         exact e = exact_sum(real + first, lanes);
         for (unsigned j = 0; j < lanes; ++j)
             sum += narrow[first + j], sum_wide += (tmap_u64)wide[first + j];
-        expect(a->warp_i32_shuffle == sum, "warp_sum_i32_shuffle");
-        expect(a->warp_i32_mma == sum, "warp_sum_i32_mma");
-        expect(a->warp_i64_mma == (tmap_i64)sum_wide, "warp_sum_i64_mma");
-        expect(close_to(a->warp_shuffle, e, 0, 5.00001 * unit, 1, 2 * lanes),
-               "warp_sum_f32_shuffle");
-        expect(close_to(a->warp_mma, e, unit, unit / 2, 0, 1), "warp_sum_f32_mma");
-        expect(a->block_i32_shuffle == (i ? 0 : total), "block_sum_i32_shuffle");
-        expect(a->block_i32_mma == (i ? 0 : total), "block_sum_i32_mma");
-        expect(a->block_i64_mma == (i ? 0 : (tmap_i64)total_wide), "block_sum_i64_mma");
-        if (i) {
-            expect(a->block_shuffle == 0 && a->block_mma == 0, "other threads");
-        } else {
-            expect(close_to(a->block_shuffle, all, 0, 10.00001 * unit, 1, 2 * threads),
-                   "block_sum_f32_shuffle");
-            expect(close_to(a->block_mma, all, unit, unit / 2, 0, 1), "block_sum_f32_mma");
-        }
+        const tmap_i64 whole = i ? 0 : total, whole_wide = i ? 0 : (tmap_i64)total_wide;
+        const tmap_i64 want[SUMS] = {sum, sum, (tmap_i64)sum_wide, whole, whole, whole_wide};
+        const int close[FLOATS] = {
+            close_to(a->floats[0], e, 0, 5.00001 * unit, 1, 2 * lanes),
+            close_to(a->floats[1], e, unit, unit / 2, 0, 1),
+            i ? a->floats[2] == 0 : close_to(a->floats[2], all, 0, 10.00001 * unit, 1, 2 * threads),
+            i ? a->floats[3] == 0 : close_to(a->floats[3], all, unit, unit / 2, 0, 1)};
+        for (int k = 0; k < SUMS; ++k) expect(a->sums[k] == want[k], sum_names[k]);
+        for (int k = 0; k < FLOATS; ++k) expect(close[k], float_names[k]);
         if (fill == ONE_BIG && lanes == 32 && first == 0)
-            expect(a->warp_mma == 16777248.0f, "the example of warp_sum_f32_mma");
+            expect(a->floats[1] == 16777248.0f, "the example of warp_sum_f32_mma");
     }
 }
 
@@ -207,8 +206,8 @@ static void run_order(int fill) {
         ask<<<1, threads>>>(0, narrow_d, wide_d, real_d, answers_d);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpy(answers, answers_d, sizeof *answers, cudaMemcpyDeviceToHost));
-        bits[turn] = bits_of(answers[0].warp_mma);
-        EXPECT(bits[turn] == bits[0] && bits_of(answers[0].block_mma) == bits[0],
+        bits[turn] = bits_of(answers[0].floats[1]);
+        EXPECT(bits[turn] == bits[0] && bits_of(answers[0].floats[3]) == bits[0],
                "order of lanes, fill %d, %u threads", fill, threads);
     }
 }

@@ -149,6 +149,17 @@ static double granted(const problem *p, tmap_u32 f, double want) {
     return 1e-6 * want + sqrt(longest) * 0x1p-22;
 }
 
+// Frames of a problem by a plan for those that are close.
+static void check_close(problem *p, const char *what) {
+    double *want = (double *)kit_host(p->frames * sizeof *want);
+    float *got = (float *)kit_host(p->frames * sizeof *got);
+    solve(p, want);
+    compute(p, 1, 0, 0, got);
+    for (tmap_u32 f = 0; f < p->frames; ++f)
+        expect(fabs(got[f] - want[f]) <= granted(p, f, want[f]), what);
+    kit_release(0);
+}
+
 // A coordinate that is no number shows in its frame alone, if its atom counts; and in the
 // reference, in all.
 static void no_numbers(void) {
@@ -196,8 +207,6 @@ static void nothing(void) {
 static void turned(tmap_u32 n, int kind, int options, int axes) {
     if (!check_turn()) return;
     problem p = make(n, 12, options, 1000 + n + (tmap_u32)kind);
-    double want[12];
-    float got[12];
     const double sizes[4] = {1, 0, 0, 0.01};
     tmap_u64 state = n * 77 + (tmap_u64)kind;
     for (tmap_u32 x = 0; x < 3 * n; ++x) {
@@ -229,13 +238,7 @@ static void turned(tmap_u32 n, int kind, int options, int axes) {
                                 turn[x][2] * place[2] + to[x]);
         }
     }
-    solve(&p, want);
-    compute(&p, 1, 0, 0, got);
-    for (int f = 0; f < 12; ++f) {
-        const double off = fabs(got[f] - want[f]);
-        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a frame that is turned");
-    }
-    kit_release(0);
+    check_close(&p, "a frame that is turned");
 }
 
 // Coordinates in other units, to the ends of what both functions promise: the same by a factor.
@@ -264,8 +267,6 @@ static void units(void) {
 // long.
 static void hinged(void) {
     problem p = make(40, 8, BOUNDS, 17);
-    double want[8];
-    float got[8];
     p.s.lower = 0, p.s.upper = 80;
     for (tmap_u32 k = 20; k < 40; ++k) p.reference[3 * k] += 200;
     for (tmap_u32 f = 0; f < 8; ++f)
@@ -276,13 +277,7 @@ static void hinged(void) {
             at[0] = (float)(150 + cos(angle) * x - sin(angle) * y);
             at[1] = (float)(sin(angle) * x + cos(angle) * y), at[2] = from[2];
         }
-    solve(&p, want);
-    compute(&p, 1, 0, 0, got);
-    for (int f = 0; f < 8; ++f) {
-        const double off = fabs(got[f] - want[f]);
-        expect(off <= granted(&p, (tmap_u32)f, want[f]), "a hinge");
-    }
-    kit_release(0);
+    check_close(&p, "a hinge");
 }
 
 static void refusals(int close) {

@@ -5,10 +5,9 @@
 #if !defined(__CUDACC_VER_MAJOR__)
 #define TMAP_DP 1 // the CPU machine launches from kernels
 #endif
-#include "kit.h"
-#include <threadmap/papers/triangle_published.h>
+#include "triangle/triangle_forms.h"
 
-enum { UTM_PRINTED, LTM_TABLE, BB_BY_BLOCKS, BB_BY_THREADS, REC_RECURSIVE, FORMS };
+enum { UTM_PRINTED, LTM_TABLE, BB_BY_BLOCKS, BB_BY_THREADS, REC_RECURSIVE, PUBLISHED };
 static const char *const names[] = {"utm_printed", "ltm_table", "bb_by_blocks", "bb_by_threads",
                                     "rec_recursive"};
 
@@ -31,12 +30,12 @@ static __device__ void visit(visits v, tmap_pair cell) {
         atomicAdd(v.outside, 1u);
 }
 
-static __global__ void utm_kernel(visits v) {
-    const tmap_u32 threads = blockDim.x * blockDim.y;
-    const tmap_u64 k = (tmap_u64)blockIdx.x * threads + threadIdx.y * blockDim.x + threadIdx.x;
+// A thread for each place of a form of triangle_forms.h.
+static __global__ void form_kernel(int form, visits v) {
+    const tmap_u64 place =
+        (blockIdx.x * (tmap_u64)blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     tmap_pair cell;
-    if (k < tmap_triangle_cells(v.n) && tmap_triangle_utm_printed_cell((tmap_u32)k, v.n, &cell))
-        visit(v, cell);
+    if (place < form_places(form, v.n, 0) && form_at(form, v.n, 0, place, &cell)) visit(v, cell);
 }
 
 static __global__ void table_kernel(visits v, const tmap_u32 *table) {
@@ -51,13 +50,6 @@ static __global__ void blocks_kernel(visits v) {
     tmap_pair cell;
     cell.i = blockIdx.y * blockDim.y + threadIdx.y, cell.j = blockIdx.x * blockDim.x + threadIdx.x;
     if (cell.i < v.n && tmap_triangle_bb_contains(cell.j, cell.i)) visit(v, cell);
-}
-
-static __global__ void threads_kernel(visits v) {
-    tmap_pair cell;
-    if (tmap_triangle_bb_by_threads(blockIdx.x * blockDim.x + threadIdx.x,
-                                    blockIdx.y * blockDim.y + threadIdx.y, v.n, &cell))
-        visit(v, cell);
 }
 
 static __global__ void recursive_kernel(tmap_triangle_recursive r, const void *in, void *out) {
@@ -75,8 +67,9 @@ static void launch(int form, tmap_u32 n, tmap_u32 rho, tmap_u32 *seen) {
     const tmap_u32 rows = tmap_triangle_tile_rows(n, rho), threads = rho * rho;
     const dim3 block(rho, rho, 1), box(rows, rows, 1);
     const unsigned tiles = (unsigned)tmap_triangle_cells(rows);
-    if (form == UTM_PRINTED) {
-        utm_kernel<<<(unsigned)((tmap_triangle_cells(n) + threads - 1) / threads), block>>>(v);
+    if (form == UTM_PRINTED || form == BB_BY_THREADS) {
+        const int of = form == UTM_PRINTED ? FORM_UTM_PRINTED_CELLS : FORM_BB_BY_THREADS;
+        form_kernel<<<(unsigned)((form_places(of, n, 0) + threads - 1) / threads), block>>>(of, v);
     } else if (form == LTM_TABLE) {
         const size_t bytes = (size_t)tmap_triangle_table_bytes(rows);
         tmap_u32 *table, *want = (tmap_u32 *)kit_host(bytes), *got = (tmap_u32 *)kit_host(bytes);
@@ -89,8 +82,6 @@ static void launch(int form, tmap_u32 n, tmap_u32 rho, tmap_u32 *seen) {
         expect(!memcmp(want, got, bytes), "table");
     } else if (form == BB_BY_BLOCKS) {
         blocks_kernel<<<box, block>>>(v);
-    } else if (form == BB_BY_THREADS) {
-        threads_kernel<<<box, block>>>(v);
     } else {
         const tmap_triangle_recursive r = tmap_triangle_recursive_make(n, rho, lost_d);
         CHECK(
@@ -127,7 +118,7 @@ static void run_form(int form, tmap_u32 n, tmap_u32 rho, tmap_u64 missing) {
 
 static void run(tmap_u32 n, tmap_u32 rho) {
     if (!check_turn()) return;
-    for (int form = 0; form < FORMS; ++form)
+    for (int form = 0; form < PUBLISHED; ++form)
         if (form != REC_RECURSIVE || TMAP_DP) run_form(form, n, rho, 0);
 }
 

@@ -2,7 +2,8 @@
 // test_pairs: tmap_pairs_each and tmap_pairs_fold against serial loops: each pair once and no other,
 // with its own points, for every n up to some tiles, every d, floats and doubles, first rows, two
 // sets, many sets, and shares that add up; sums of floats that are the same in every bit over
-// launch shapes; and what the plan makers refuse.
+// launch shapes; what the plan makers refuse; and the plans of all engines for pairs from facts, on
+// every device that the CPU machine knows.
 #define TMAPI_PAIRS_ITEMS 3u // so that small sizes have whole tiles as well as bands
 #include "triangle/pairs_check.h"
 
@@ -202,6 +203,67 @@ static void run_bins(tmap_u32 n) {
     kit_release(0);
 }
 
+// ---- plans --------------------------------------------------------------------------------------
+
+// Plans of tmap_pairs_*_plan_of are those of tmap_pairs_*_plan_make, member by member.
+static int same_plan(const tmap_pairs_plan *a, const tmap_pairs_plan *b) {
+#define SAME(member) (a->member == b->member)
+    return SAME(n) && SAME(rows) && SAME(others) && SAME(d) && SAME(size) && SAME(sets) &&
+           SAME(across) && SAME(kind) && SAME(tiles) && SAME(items) && SAME(first) && SAME(count) &&
+           SAME(grid) && SAME(block) && SAME(shared) && SAME(resident) && SAME(side) && SAME(cut) &&
+           SAME(cut_most) && SAME(band) && SAME(layout) && SAME(value) && SAME(before) &&
+           SAME(pitch) && SAME(step) && SAME(values);
+}
+static int same_frames_plan(const tmap_pairs_frames_plan *a, const tmap_pairs_frames_plan *b) {
+    return SAME(n) && SAME(kind) && SAME(frames) && SAME(own) && SAME(bytes) && SAME(side) &&
+           SAME(bands) && SAME(pitch) && SAME(tiles) && SAME(ranges) && SAME(group) &&
+           SAME(range) && SAME(splits) && SAME(grid) && SAME(block) && SAME(shared) &&
+           SAME(processors) && SAME(resident) && SAME(room) && SAME(room_of_all);
+#undef SAME
+}
+
+static __global__ void nothing(tmap_pairs_plan, int) {}
+
+static void run_plans(const char *device) {
+    const void *kernel = (const void *)nothing;
+    static const tmap_u32 points[] = {0, 1, 200, 3000, 6145, 30720, 131072, 4000000};
+    tmap_pairs_plan made, of;
+    tmap_pairs_frames_plan frames_made, frames_of;
+    tmap_facts facts;
+    CHECK(tmap_facts_get(kernel, &facts));
+    for (int i = 0; i < 8; ++i)
+        for (tmap_u32 d = 1; d <= TMAP_PAIRS_D_MAX; ++d)
+            for (tmap_u32 size = 4; size <= 8; size += 4) {
+                const shape s = {points[i], points[i], 0, 1, d, size};
+                const tmap_pairs_store_shape few = {points[i], d, size, 1 + d % 3,
+                                                    4 + d / 4 % 2 * 4};
+                const tmap_pairs_store_shape any = {points[i], d * d * d, size, 1 + d % 3, size};
+                const tmap_u32 bytes = 4 * (1 + (d * 5 + size) % 16);
+                CHECK(tmap_pairs_plan_make(s.n, d, size, kernel, &made));
+                kit_case("device %s, n = %u, d = %u, %u bytes", device, s.n, d, size);
+                expect(!tmap_pairs_plan_of(s.n, d, size, &facts, &of) && same_plan(&made, &of),
+                       "a plan of facts");
+                expect(made.kernel == kernel && !of.kernel, "kernels");
+                CHECK(tmap_pairs_rows_plan_make(s.n, d, size, bytes, kernel, &made));
+                expect(!tmap_pairs_rows_plan_of(s.n, d, size, bytes, &facts, &of) &&
+                           same_plan(&made, &of),
+                       "a plan of facts");
+                CHECK(tmap_pairs_store_plan_make(few, kernel, &made));
+                expect(!tmap_pairs_store_plan_of(few, &of) && same_plan(&made, &of),
+                       "a plan of facts");
+                CHECK(tmap_pairs_store_sums_plan_make(any, kernel, &made));
+                expect(!tmap_pairs_store_sums_plan_of(any, &of) && same_plan(&made, &of),
+                       "a plan of facts");
+                CHECK(tmap_pairs_frames_plan_make(s.n, 1ull << 3 * (d - 1), d % 5, bytes, kernel,
+                                                  &frames_made));
+                expect(!tmap_pairs_frames_plan_of(s.n, 1ull << 3 * (d - 1), d % 5, bytes, &facts,
+                                                  &frames_of) &&
+                           same_frames_plan(&frames_made, &frames_of),
+                       "a plan of facts");
+            }
+    expect(facts.device.capability >= 75 && facts.device.processors >= 1, "facts");
+}
+
 // ---- refusals -----------------------------------------------------------------------------------
 
 static void run_refusals(void) {
@@ -258,12 +320,13 @@ static void run_refusals(void) {
     kit_release(0);
 }
 
-static void run_device(const char *) {
+static void run_device(const char *device) {
     shape s = shape_of(1025);
     for (int i = 0; i < (int)KERNELS; i += 3) run_visits(s, &kernels[i], 2);
     run_fold(s);
     s.others = 300, s.sets = 2;
     run_fold(s);
+    run_plans(device);
 }
 
 static void run(shape s, tmap_u32 number, tmap_u32 shares) {

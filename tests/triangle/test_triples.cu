@@ -318,19 +318,16 @@ static void check_refusals(void) {
 }
 
 int main(void) {
-    const tmap_u32 sizes[] = {0,  1,  2,  3,  4,   5,   7,   31,  33, 63,
-                              64, 65, 66, 95, 127, 128, 129, 161, 200};
+    const tmap_u32 sizes[] = {0, 1, 2, 3, 4, 5, 7, 31, 33, 63, 64, 65, 66, 95, 127, 128, 129, 193};
     tmap_u64 state = 1;
     kit_begin();
     for (size_t i = 0; i < COUNT(sizes); ++i)
         for (size_t k = 0; k < COUNT(kernels); ++k)
             if (i % COUNT(kernels) == k || (k == 0 && sizes[i] < 100) || !kit_small)
                 run(sizes[i], &kernels[k]);
+    const tmap_u64 most = kit_full ? 500 : kit_small ? 64 : 200;
     for (int i = 0; i < (kit_small ? 3 : kit_full ? 40 : 6); ++i)
-        run((tmap_u32)kit_below(&state, kit_full    ? 500
-                                        : kit_small ? 100
-                                                    : 200),
-            &kernels[i % COUNT(kernels)]);
+        run((tmap_u32)kit_below(&state, most), &kernels[i % COUNT(kernels)]);
     on_all_devices(check_plans);
     check_facts();
     check_refusals();
