@@ -114,7 +114,7 @@ static inline void each_shape(tmap_u32 step, tmap_u32 sizes,
         run(s, i + 2, 3);
     }
     for (tmap_u32 sets = 2; sets <= (kit_small ? 4 : 5); ++sets) {
-        shape s = shape_of(sets * 211);
+        shape s = shape_of(sets * (kit_small ? 131 : 211));
         s.sets = sets;
         run(s, sets, 2);
         s.others = 65;

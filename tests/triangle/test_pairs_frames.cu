@@ -201,7 +201,7 @@ static void run_device(const char *) {
 }
 
 int main(void) {
-    const tmap_u32 some[] = {1, 2, 8, 31, 33, 70};
+    const tmap_u32 some[] = {1, 32, 8, 31, 33, 70};
     kit_begin();
     refusals();
     for (tmap_u32 n = 0; n <= (kit_small ? 20 : 34); ++n)
