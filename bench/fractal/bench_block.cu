@@ -210,10 +210,10 @@ static tmap_u64 hash_sum(const brute *b, tmap_u32 r) {
     for (tmap_u32 mu = 1; mu <= r; ++mu) {
         tmap_u64 level = 0;
         for (int i = 0; i < b->k; ++i)
-            level += hash_power(HASH_BASE_X, (tmap_u64)b->tau_x[i] * side_x) *
-                     hash_power(HASH_BASE_Y, (tmap_u64)b->tau_y[i] * side_y);
+            level += hash_power(HASH_BASE_X, (tmap_u64)b->box[i][0] * side_x) *
+                     hash_power(HASH_BASE_Y, (tmap_u64)b->box[i][1] * side_y);
         all *= level;
-        side_x *= (tmap_u64)b->sx, side_y *= (tmap_u64)b->sy;
+        side_x *= (tmap_u64)b->s[0], side_y *= (tmap_u64)b->s[1];
     }
     return all;
 }
@@ -276,7 +276,7 @@ static void hash_all(sweep *s) {
         tmap_xy table[TMAP_REPLICAS_MAX] = {};
         const brute b = brute_make(hash_cases[j.fractal].rows);
         for (int i = 0; i < b.k; ++i)
-            table[i].x = (tmap_u32)b.tau_x[i], table[i].y = (tmap_u32)b.tau_y[i];
+            table[i].x = (tmap_u32)b.box[i][0], table[i].y = (tmap_u32)b.box[i][1];
         CHECK(cudaMemcpyToSymbol(hash_table, table, sizeof table, sizeof table * j.fractal));
         j.f = tmap_fractal_at(j.fractal);
         j.write_r = hash_level(j.f, j.f.sx * j.f.sy, most);

@@ -1,154 +1,201 @@
 // SPDX-License-Identifier: MIT
-// brute.h: fractals by brute force, in two dimensions from rows and in three from layers of text and
-// without any map of threadmap, for the maps to be compared with: pictures and lists of cells by
-// replication, membership from the top down.
+// brute.h: fractals by brute force, from text and without any map of threadmap, for the maps to be
+// compared with: lists of cells, grown level by level from the definition, and single cells of large
+// levels. In two dimensions, in three, and with turned copies.
 #ifndef BRUTE_H
 #define BRUTE_H
 
 #include "../kit.h"
 
 #include <threadmap/fractal/catalogue.h>
-#include <threadmap/fractal/catalogue3.h>
-#include <threadmap/fractal/nbb.h>
+#include <threadmap/fractal/turned.h>
 
 #define BRUTE_SIDE_MAX 16
+
+// What a fractal is read as: rows of BRUTE_PLAIN; layers of rows; and layers with turned copies.
+enum { BRUTE_PLAIN, BRUTE_DEEP, BRUTE_TURNED, BRUTE_KINDS };
 
 typedef struct brute {
     char
         text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)]; // rows with '/' between them, layers with "//"
-    char row[BRUTE_SIDE_MAX][BRUTE_SIDE_MAX];        // row y of layer z is row[z * sy + y]
-    int dims, sx, sy, sz, k;                         // dims: 2, where sz = 1, or 3
-    int tau_x[BRUTE_SIDE_MAX * BRUTE_SIDE_MAX], tau_y[BRUTE_SIDE_MAX * BRUTE_SIDE_MAX];
-    int tau_z[BRUTE_SIDE_MAX * BRUTE_SIDE_MAX];
+    int kind, axes;                                  // axes of threads: 2 or 3
+    int s[3], k, boxes;                              // sides, replicas, boxes
+    // the k replicas in their order, and then the empty boxes; and how each copy is turned
+    int box[BRUTE_SIDE_MAX * BRUTE_SIDE_MAX][3], element[BRUTE_SIDE_MAX * BRUTE_SIDE_MAX];
 } brute;
 
-// A cell with the labels that replication gave it: its thread; its linear index is its place in a
-// list.
+// A cell and its thread; its linear index is its place in a list.
 typedef struct brute_cell {
-    tmap_u64 x, y, z;
-    unsigned wx, wy, wz;
+    tmap_u64 at[3], w[3];
 } brute_cell;
 
 // ---- fractals -----------------------------------------------------------------------------------
 
-// text: rows of '#' and '.', of equal length, with '/' or a line feed between them, and two of these
-// between layers. dims: 2 or 3.
-static inline brute brute_read(const char *text, int dims) {
+// The element of a character of turned text, 0 for '#', or -1.
+static inline int brute_element(char c) {
+    return c == '#' ? 0 : c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'v' ? c - 'a' + 26 : -1;
+}
+
+// text: rows of equal length, with '/' or a line feed between them, and two of these between layers.
+static inline brute brute_read(const char *text, int kind) {
     brute b;
-    int rows = 1;
+    int at[3] = {0, 0, 0};
     memset(&b, 0, sizeof b);
     snprintf(b.text, sizeof b.text, "%s", text);
-    b.dims = dims, b.sz = 1;
-    for (int x = 0; *text; ++text) {
-        if (*text == '/' || *text == '\n') {
-            if (x) // the row has ended, else the layer
-                ++rows;
-            else
-                ++b.sz;
-            x = 0;
-            continue;
+    b.kind = kind, b.axes = kind == BRUTE_PLAIN ? 2 : 3;
+    for (int full = 1; full >= 0; --full) {
+        memset(at, 0, sizeof at);
+        for (const char *p = text; *p; ++p) {
+            if (*p == '/' || *p == '\n') { // the row has ended, else the layer
+                at[1] = at[0] ? at[1] + 1 : 0, at[2] += !at[0], at[0] = 0;
+                continue;
+            }
+            if ((brute_element(*p) >= 0) == full) {
+                memcpy(b.box[b.boxes], at, sizeof at);
+                b.element[b.boxes++] = full ? brute_element(*p) : 0;
+            }
+            ++at[0];
         }
-        b.row[rows - 1][x] = *text;
-        b.sx = ++x;
+        if (full) b.k = b.boxes;
     }
-    b.sy = rows / b.sz;
-    for (int i = 0; i < rows * b.sx; ++i)
-        if (b.row[i / b.sx][i % b.sx] == '#') {
-            b.tau_x[b.k] = i % b.sx;
-            b.tau_y[b.k] = i / b.sx % b.sy;
-            b.tau_z[b.k++] = i / b.sx / b.sy;
-        }
+    b.s[0] = at[0], b.s[1] = at[1] + 1, b.s[2] = at[2] + 1;
     return b;
 }
 
-static inline brute brute_make(const char *rows) { return brute_read(rows, 2); }
-static inline brute brute_make3(const char *layers) { return brute_read(layers, 3); }
+static inline brute brute_make(const char *rows) { return brute_read(rows, BRUTE_PLAIN); }
 
-// An own fractal at random: sides up to 16, small ones more often, up to 16 replicas in any boxes.
-static inline brute brute_random_fractal(tmap_u64 *state) {
-    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)];
-    int sx = 1 + (int)kit_below(state, 1 + (tmap_u32)kit_below(state, BRUTE_SIDE_MAX));
-    int sy = 1 + (int)kit_below(state, 1 + (tmap_u32)kit_below(state, BRUTE_SIDE_MAX));
-    int k = 1 + (int)kit_below(state, sx * sy < 16 ? (unsigned)(sx * sy) : 16u);
-    memset(text, '.', sizeof text);
-    for (int y = 1; y < sy; ++y) text[y * (sx + 1) - 1] = '/';
-    text[sy * (sx + 1) - 1] = 0;
-    while (k) {
-        char *c = text + (tmap_u32)kit_below(state, (unsigned)sy) * (unsigned)(sx + 1) +
-                  (tmap_u32)kit_below(state, (unsigned)sx);
-        k -= *c == '.';
-        *c = '#';
+// The new coordinate of each axis before flips, by the table in the first comment of turned.h.
+static const int brute_axes[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
+                                     {0, 2, 1}, {2, 0, 1}, {2, 1, 0}};
+
+// Moves v by an element, in a box of these sides.
+static inline void brute_move(int element, const tmap_u64 *side, tmap_u64 *v) {
+    const tmap_u64 old[3] = {v[0], v[1], v[2]};
+    for (int a = 0; a < 3 && element; ++a) {
+        const tmap_u64 n = old[brute_axes[element / 8][a]];
+        v[a] = element >> a & 1 ? side[a] - 1 - n : n;
     }
-    return brute_make(text);
 }
 
-// Number i of the fractals that the exhaustive tests go through: those of the catalogue, by their rows,
-// all 15 that are 2 x 2, then random ones.
-#define BRUTE_COUNT (TMAP_FRACTAL_COUNT + 15 + 200)
-static inline brute brute_at(int i) {
-#define BRUTE_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y) rows,
-    static const char *const catalogue[] = {TMAP_FRACTALS(BRUTE_ROWS)};
-    const int own = i - TMAP_FRACTAL_COUNT;
-    tmap_u64 state = 1000003ull * (tmap_u64)(own + 1);
-    if (own < 0) return brute_make(catalogue[i]);
-    if (own < 15) {
-        char text[6] = "../..";
-        for (int box = 0; box < 4; ++box)
-            if ((own + 1) >> box & 1) text[box + box / 2] = '#';
-        return brute_make(text);
+// An own fractal at random, any of the boxes in any order. Sides up to 16 in two dimensions, small
+// ones more often, else up to 4; of turned fractals two in three are squares or cubes.
+static inline brute brute_random(tmap_u64 *state, int kind) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv";
+    const int flat = kind == BRUTE_PLAIN || (kind == BRUTE_TURNED && kit_below(state, 2));
+    const int equal = kind == BRUTE_TURNED && kit_below(state, 3);
+    char text[BRUTE_SIDE_MAX * (BRUTE_SIDE_MAX + 1)], *p = text;
+    int s[3] = {1, 1, 1};
+    for (int a = 0; a < (flat ? 2 : 3); ++a) {
+        const tmap_u64 most = kind == BRUTE_PLAIN ? 1 + kit_below(state, BRUTE_SIDE_MAX) : 4;
+        s[a] = a && equal ? s[0] : 1 + (int)kit_below(state, most);
     }
-    return brute_random_fractal(&state);
-}
-
-// An own fractal in three dimensions: sides up to 4, up to 32 replicas in any boxes.
-static inline brute brute_random_fractal3(tmap_u64 *state) {
-    char text[4 * 4 * 5 + 4], *p = text;
-    const int sx = 1 + (int)kit_below(state, 4), sy = 1 + (int)kit_below(state, 4);
-    const int sz = 1 + (int)kit_below(state, 4), boxes = sx * sy * sz;
-    int k = 1 + (int)kit_below(state, boxes < 32 ? (unsigned)boxes : 32u);
-    // each of the boxes that are left is one of the k replicas that are left, or not
-    for (int i = 0; i < boxes; ++i) {
-        const int taken = (int)kit_below(state, (unsigned)(boxes - i)) < k;
-        *p++ = taken ? '#' : '.', k -= taken;
-        if ((i + 1) % sx == 0 && i + 1 < boxes) *p++ = '/';
-        if ((i + 1) % (sx * sy) == 0 && i + 1 < boxes) *p++ = '/';
+    const int boxes = s[0] * s[1] * s[2], limit = kind == BRUTE_PLAIN ? 16 : 32;
+    int k = 1 + (int)kit_below(state, (tmap_u64)(boxes < limit ? boxes : limit));
+    for (int i = 0; i < boxes; ++i) { // each of the boxes that are left is a replica, or not
+        const int taken = (int)kit_below(state, (tmap_u64)(boxes - i)) < k;
+        int element = 0, fits = kind != BRUTE_TURNED || !taken;
+        while (!fits) { // exchanges of axes of equal sides only
+            const int *axes = brute_axes[(element = (int)kit_below(state, 48)) / 8];
+            fits = s[axes[0]] == s[0] && s[axes[1]] == s[1] && s[axes[2]] == s[2];
+            if (flat && element & ~11) fits = 0;
+        }
+        if (i && i % s[0] == 0) *p++ = '/';
+        if (i && i % (s[0] * s[1]) == 0) *p++ = '/';
+        *p++ = !taken ? '.' : element ? letters[element] : '#', k -= taken;
     }
     *p = 0;
-    return brute_make3(text);
-}
-
-// Number i of the fractals in three dimensions: those of the catalogue, by their layers, all 255 that
-// are 2 x 2 x 2, then random ones.
-#define BRUTE3_COUNT (TMAP_FRACTAL3_COUNT + 255 + 200)
-static inline brute brute3_at(int i) {
-#define BRUTE_LAYERS(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) layers,
-    static const char *const catalogue[] = {TMAP_FRACTALS3(BRUTE_LAYERS)};
-    const int own = i - TMAP_FRACTAL3_COUNT;
-    tmap_u64 state = 1000003ull * (tmap_u64)(own + 1);
-    if (own < 0) return brute_make3(catalogue[i]);
-    if (own < 255) {
-        char text[] = "../..//../..";
-        for (int box = 0; box < 8; ++box)
-            if ((own + 1) >> box & 1) text[box + box / 2 + box / 4] = '#';
-        return brute_make3(text);
+    brute b = brute_read(text, kind);
+    for (int i = 0; i < b.k; ++i) {
+        const int j = i + (int)kit_below(state, (tmap_u64)(b.k - i)), e = b.element[i];
+        int box[3];
+        memcpy(box, b.box[i], sizeof box), memcpy(b.box[i], b.box[j], sizeof box);
+        memcpy(b.box[j], box, sizeof box), b.element[i] = b.element[j], b.element[j] = e;
     }
-    return brute_random_fractal3(&state);
+    return b;
 }
 
-// The library's description of a fractal, or the test ends.
+// The library's description of a fractal, digit by digit.
 static inline tmap_nbb brute_nbb(const brute *b) {
-    tmap_nbb f = {0, 0, 0, 0, 0};
-    const int code = tmap_nbb_from_rows(b->text, &f);
-    if (code != TMAP_OK) printf("FAIL %s: %s\n", b->text, tmap_strerror(code)), exit(1);
+    tmap_nbb f = tmap_nbb_make((tmap_u32)b->k, (tmap_u32)b->s[0], (tmap_u32)b->s[1], 0, 0);
+    for (int i = 0; i < b->k; ++i)
+        f.tau_x |= (tmap_u64)b->box[i][0] << 4 * i, f.tau_y |= (tmap_u64)b->box[i][1] << 4 * i;
     return f;
 }
 
-static inline tmap_nbb3 brute_nbb3(const brute *b) {
-    tmap_nbb3 f = {0, 0, 0, 0, 0, 0, 0};
-    const int code = tmap_nbb3_from_layers(b->text, &f);
-    if (code != TMAP_OK) printf("FAIL %s: %s\n", b->text, tmap_strerror(code)), exit(1);
-    return f;
+static inline tmap_turned brute_turned(const brute *b) {
+    const tmap_xyz sides = {(tmap_u32)b->s[0], (tmap_u32)b->s[1], (tmap_u32)b->s[2]};
+    tmap_u64 n[6] = {0};
+    for (int i = 0; i < b->k; ++i)
+        for (int a = 0; a < 3; ++a) {
+            n[a] |= (tmap_u64)b->box[i][a] << 2 * i;
+            n[3 + a] |= (tmap_u64)(b->element[i] >> 2 * a & 3) << 2 * i;
+        }
+    return tmap_turned_make(tmap_nbb3_make((tmap_u32)b->k, sides, n[0], n[1], n[2]), n[3], n[4],
+                            n[5]);
 }
+
+// The other way round, by the digits of the struct. Without the empty boxes, and without text.
+static inline brute brute_of_turned(tmap_turned t) {
+    const tmap_u64 tau[] = {t.f.tau_x, t.f.tau_y, t.f.tau_z};
+    const tmap_u64 turn[] = {t.turn_a, t.turn_b, t.turn_c};
+    brute b;
+    memset(&b, 0, sizeof b);
+    b.kind = BRUTE_TURNED, b.axes = 3, b.k = b.boxes = (int)t.f.k;
+    b.s[0] = (int)t.f.sx, b.s[1] = (int)t.f.sy, b.s[2] = (int)t.f.sz;
+    for (int i = 0; i < b.k; ++i)
+        for (int a = 0; a < 3; ++a) {
+            b.box[i][a] = (int)(tau[a] >> 2 * i & 3);
+            b.element[i] |= (int)(turn[a] >> 2 * i & 3) << 2 * a;
+        }
+    snprintf(b.text, sizeof b.text, "tau %llx %llx %llx, turned %llx %llx %llx", tau[0], tau[1],
+             tau[2], turn[0], turn[1], turn[2]);
+    return b;
+}
+
+static inline brute brute_of(tmap_nbb f) {
+    brute b;
+    memset(&b, 0, sizeof b);
+    b.axes = 2, b.k = b.boxes = (int)f.k;
+    b.s[0] = (int)f.sx, b.s[1] = (int)f.sy, b.s[2] = 1;
+    for (int i = 0; i < b.k; ++i)
+        b.box[i][0] = (int)(f.tau_x >> 4 * i & 15), b.box[i][1] = (int)(f.tau_y >> 4 * i & 15);
+    return b;
+}
+
+// Number i of the fractals that the exhaustive tests go through: those of the catalogue, by their text;
+// all that are 2 x 2 or 2 x 2 x 2, or the 512 relatives of the gasket; then random ones.
+static inline int brute_known(int kind) { // those before the random ones
+    return kind == BRUTE_PLAIN  ? TMAP_FRACTAL_COUNT + 15
+           : kind == BRUTE_DEEP ? TMAP_FRACTAL3_COUNT + 255
+                                : TMAP_TURNED_COUNT + 512;
+}
+static inline int brute_catalogue(int kind) {
+    return kind == BRUTE_PLAIN  ? TMAP_FRACTAL_COUNT
+           : kind == BRUTE_DEEP ? TMAP_FRACTAL3_COUNT
+                                : TMAP_TURNED_COUNT;
+}
+static inline brute brute_at(int kind, int i) {
+#define BRUTE_ROWS(name, title, rows, k, sx, sy, tau_x, tau_y)                rows,
+#define BRUTE_LAYERS(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) layers,
+    static const char *const rows[] = {TMAP_FRACTALS(BRUTE_ROWS)};
+    static const char *const layers[] = {TMAP_FRACTALS3(BRUTE_LAYERS)};
+    static const tmap_u32 flat[] = {0, 1, 2, 3, 8, 9, 10, 11};
+    const int own = i - brute_catalogue(kind);
+    char text[] = "../..//../..";
+    tmap_u64 state = 1000003ull * (tmap_u64)(own + 1);
+    if (i >= brute_known(kind)) return brute_random(&state, kind);
+    if (kind == BRUTE_TURNED)
+        return brute_of_turned(
+            own < 0 ? tmap_turned_at(i)
+                    : tmap_turned_relative(flat[own & 7], flat[own >> 3 & 7], flat[own >> 6]));
+    if (own < 0) return brute_read(kind == BRUTE_PLAIN ? rows[i] : layers[i], kind);
+    for (int box = 0; box < 8; ++box)
+        if ((own + 1) >> box & 1) text[box + box / 2 + box / 4] = '#';
+    if (kind == BRUTE_PLAIN) text[5] = 0;
+    return brute_read(text, kind);
+}
+
+// ---- replication --------------------------------------------------------------------------------
 
 // base^e; the caller knows that it fits.
 static inline tmap_u64 brute_pow(int base, int e) {
@@ -157,61 +204,51 @@ static inline tmap_u64 brute_pow(int base, int e) {
     return p;
 }
 
-// ---- replication --------------------------------------------------------------------------------
-
 // The cells of level r, from the n cells of level r - 1 in `cells`, in place: one copy for each
-// replica, in their order. Returns how many there are now; cells has room for them.
-static inline size_t brute_grow_cells(const brute *b, int r, brute_cell *cells, size_t n) {
-    tmap_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
-    tmap_u64 depth = brute_pow(b->sz, r - 1);
-    // the levels in turn make the orthotope k times wider, higher, and in three dimensions deeper
-    unsigned step = (unsigned)brute_pow(b->k, (r - 1) / b->dims);
-    const int axis = (r - 1) % b->dims;
+// replica, in their order. Returns how many there are now; cells has room for them. Level 0 is one
+// cell of zeros.
+static inline size_t brute_grow(const brute *b, int r, brute_cell *cells, size_t n) {
+    const tmap_u64 side[3] = {brute_pow(b->s[0], r - 1), brute_pow(b->s[1], r - 1),
+                              brute_pow(b->s[2], r - 1)};
+    // the levels in turn make the orthotope k times wider, higher, and of three axes deeper
+    const tmap_u64 step = brute_pow(b->k, (r - 1) / b->axes);
     for (int beta = b->k - 1; beta >= 0; --beta) // the last first: copy 0 overwrites its source
         for (size_t i = 0; i < n; ++i) {
             brute_cell c = cells[i];
-            c.x += width * (tmap_u64)b->tau_x[beta];
-            c.y += height * (tmap_u64)b->tau_y[beta];
-            c.z += depth * (tmap_u64)b->tau_z[beta];
-            *(axis == 0 ? &c.wx : axis == 1 ? &c.wy : &c.wz) += step * (unsigned)beta;
+            brute_move(b->element[beta], side, c.at);
+            for (int a = 0; a < 3; ++a) c.at[a] += side[a] * (tmap_u64)b->box[beta][a];
+            c.w[(r - 1) % b->axes] += step * (tmap_u64)beta;
             cells[n * (size_t)beta + i] = c;
         }
     return n * (size_t)b->k;
 }
 
-// The picture of level r, a byte a place, from that of level r - 1: a copy for each '#'.
-static inline void brute_grow_picture(const brute *b, int r, const char *small, char *large) {
-    size_t width = (size_t)brute_pow(b->sx, r - 1), height = (size_t)brute_pow(b->sy, r - 1);
-    size_t depth = (size_t)brute_pow(b->sz, r - 1);
-    size_t pitch = width * (size_t)b->sx, layer = pitch * height * (size_t)b->sy;
-    memset(large, 0, layer * depth * (size_t)b->sz);
-    for (int beta = 0; beta < b->k; ++beta) {
-        char *corner = large + depth * (size_t)b->tau_z[beta] * layer +
-                       height * (size_t)b->tau_y[beta] * pitch + width * (size_t)b->tau_x[beta];
-        for (size_t z = 0; z < depth; ++z)
-            for (size_t y = 0; y < height; ++y)
-                memcpy(corner + z * layer + y * pitch, small + (z * height + y) * width, width);
+// The place of digits[0..r-1], the finest level's first, which are boxes: each level's box is turned,
+// one after another, by the elements of all levels above, and put at its place. So no intermediate
+// cell is made. An empty box makes it a place that is no cell.
+static inline void brute_place(const brute *b, tmap_u32 r, const int *digits, tmap_u64 *at) {
+    const tmap_u64 s[] = {(tmap_u64)b->s[0], (tmap_u64)b->s[1], (tmap_u64)b->s[2]};
+    memset(at, 0, 3 * sizeof *at);
+    for (tmap_u32 mu = r; mu-- > 0;) {
+        tmap_u64 v[3];
+        for (int a = 0; a < 3; ++a) v[a] = (tmap_u64)b->box[digits[mu]][a];
+        for (tmap_u32 above = mu + 1; above < r; ++above)
+            brute_move(b->element[digits[above]], s, v);
+        for (int a = 0; a < 3; ++a) at[a] = at[a] * s[a] + v[a];
     }
 }
 
-// 1 if (x, y, z) is a cell of level r, whose sides the caller knows to fit 64 bits: the box of the
-// coarsest level first.
-static inline int brute_contains3(const brute *b, tmap_u64 x, tmap_u64 y, tmap_u64 z, int r) {
-    tmap_u64 width = brute_pow(b->sx, r - 1), height = brute_pow(b->sy, r - 1);
-    tmap_u64 depth = brute_pow(b->sz, r - 1);
-    const tmap_u64 sx = (tmap_u64)b->sx, sy = (tmap_u64)b->sy, sz = (tmap_u64)b->sz;
-    if (r == 0) return x == 0 && y == 0 && z == 0;
-    if (x / width >= sx || y / height >= sy || z / depth >= sz) return 0;
-    for (; r > 0; --r) {
-        if (b->row[z / depth * sy + y / height][x / width] != '#') return 0;
-        x %= width, y %= height, z %= depth;
-        width /= sx, height /= sy, depth /= sz;
-    }
-    return 1;
-}
-
+// 1 if (x, y) is a cell of level r in two dimensions: the finest level first, box by box.
 static inline int brute_contains(const brute *b, tmap_u64 x, tmap_u64 y, int r) {
-    return brute_contains3(b, x, y, 0, r);
+    for (; r > 0; --r) {
+        int i = 0;
+        while (i < b->k && ((tmap_u64)b->box[i][0] != x % (tmap_u64)b->s[0] ||
+                            (tmap_u64)b->box[i][1] != y % (tmap_u64)b->s[1]))
+            ++i;
+        if (i == b->k) return 0;
+        x /= (tmap_u64)b->s[0], y /= (tmap_u64)b->s[1];
+    }
+    return x == 0 && y == 0;
 }
 
 #endif

@@ -5,9 +5,7 @@
 //
 // Usage: compact_places [CELLS]   with another bound than 20000 cells, for slow builds.
 #include "fractal/brute.h"
-#include "kit.h"
 
-#include <threadmap/fractal/catalogue.h>
 #include <threadmap/fractal/compact_stencil.h>
 
 // number: of the cell at each place of a fractal, or -1. Copies of it stand around it.
@@ -17,8 +15,8 @@ static void check_neighbours(const brute *b, tmap_nbb f, tmap_u32 r, const brute
     const long long height = (long long)tmap_nbb_side_y(f, r);
     for (size_t i = 0; i < n; ++i)
         for (int d = 0; d < 9; ++d) {
-            const long long x = (long long)cells[i].x + d % 3 - 1;
-            const long long y = (long long)cells[i].y + d / 3 - 1;
+            const long long x = (long long)cells[i].at[0] + d % 3 - 1;
+            const long long y = (long long)cells[i].at[1] + d / 3 - 1;
             const int copy_x = x < 0 ? -1 : x >= width, copy_y = y < 0 ? -1 : y >= height;
             const int want = number[(y - copy_y * height) * width + x - copy_x * width];
             const int none = want < 0 || (copy_x && f.sx == 1) || (copy_y && f.sy == 1);
@@ -33,18 +31,17 @@ static void check_neighbours(const brute *b, tmap_nbb f, tmap_u32 r, const brute
 
 static void check_fractal(const brute *b, brute_cell *cells, size_t cells_max) {
     const size_t places_max = 1u << 20;
-    int *number = (int *)malloc(places_max * sizeof *number);
+    int *number = (int *)kit_host(places_max * sizeof *number);
     const tmap_nbb f = brute_nbb(b);
     size_t n = 1;
-    if (!number) exit(2);
     memset(&cells[0], 0, sizeof cells[0]);
     for (tmap_u32 r = 0; r <= 12; ++r) {
         const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
         if (places > places_max || (r > 0 && n * f.k > cells_max)) break;
-        if (r > 0) n = brute_grow_cells(b, (int)r, cells, n);
+        if (r > 0) n = brute_grow(b, (int)r, cells, n);
         for (tmap_u64 i = 0; i < places; ++i) number[i] = -1;
         for (size_t i = 0; i < n; ++i)
-            number[cells[i].y * tmap_nbb_side_x(f, r) + cells[i].x] = (int)i;
+            number[cells[i].at[1] * tmap_nbb_side_x(f, r) + cells[i].at[0]] = (int)i;
         for (tmap_u64 i = 0; i < places; ++i) {
             const tmap_u64 x = i % tmap_nbb_side_x(f, r), y = i / tmap_nbb_side_x(f, r);
             const tmap_u64 want = number[i] < 0 ? ~0ull : (tmap_u64)number[i];
@@ -52,12 +49,13 @@ static void check_fractal(const brute *b, brute_cell *cells, size_t cells_max) {
         }
         for (size_t i = 0; i < n; ++i) {
             const tmap_xy64 c = tmap_compact_cell(f, i, r);
-            EXPECT(c.x == cells[i].x && c.y == cells[i].y, "%s r=%u cell %zu", b->text, r, i);
+            EXPECT(c.x == cells[i].at[0] && c.y == cells[i].at[1], "%s r=%u cell %zu", b->text, r,
+                   i);
         }
         EXPECT(tmap_compact_bytes(f, r, 4) == 4 * n, "%s r=%u", b->text, r);
         check_neighbours(b, f, r, cells, n, number);
     }
-    free(number);
+    kit_release(kit_mark() - 1);
 }
 
 // n / k without a division: all k, and n at every edge.
@@ -97,13 +95,11 @@ static void check_examples(void) {
 
 int main(int argc, char **argv) {
     const size_t cells_max = argc > 1 ? (size_t)atol(argv[1]) : 20000;
-    brute_cell *cells = (brute_cell *)malloc(cells_max * sizeof *cells);
-    if (!cells) return 2;
-    for (int i = 0; i < BRUTE_COUNT; ++i) {
-        const brute b = brute_at(i);
+    brute_cell *cells = (brute_cell *)kit_host(cells_max * sizeof *cells);
+    for (int i = 0; i < brute_known(BRUTE_PLAIN) + 200; ++i) {
+        const brute b = brute_at(BRUTE_PLAIN, i);
         check_fractal(&b, cells, cells_max);
     }
-    free(cells);
     check_divide();
     check_examples();
     return kit_end("compact_places");

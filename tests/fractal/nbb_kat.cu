@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nbb_kat.cu: the known answers in a kernel, one thread a vector. On the CPU machine and through
 // nvcc main below launches it; NVRTC compiles the kernel alone, for kat_nvrtc.c.
-#include "fractal/nbb_kat.h"
+#include "fractal/maps.h"
 
 extern "C" __global__ void nbb_kat(const kat_vector *vectors, kat_answer *answers, tmap_u32 n) {
     tmap_u32 i = blockIdx.x * blockDim.x + threadIdx.x;

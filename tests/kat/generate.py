@@ -73,25 +73,26 @@ HEADER = """\
 # SPDX-License-Identifier: MIT
 # Known answers for fractal/nbb{n}.h and fractal/catalogue{n}.h. Written by generate.py: change that, not this.
 #
-{words}#
-# SIZES: the boxes of the replicas, and the sizes of 10 to 14 levels. SMALL: all blanks and cells of
-# small levels. LARGE: random cells and holes of large levels. The readers make the same vectors by
-# replication and from the same random digits, compare the hashes, and ask the maps of each vector.
-# The lines size, cell and hole are a few of the vectors, to be read.
+# NAME {text} A B C D SIZES SMALL LARGE
+#
+# A to D: level_max32, level_max64, linear_level_max32, linear_level_max64. SIZES: the hash of the boxes
+# of the replicas, and of the sizes of 10 to 14 levels. SMALL: of all blanks and cells of small levels.
+# LARGE: of random cells and holes of large levels. The readers make the same vectors by replication and
+# from the same random digits, compare the hashes, and ask the maps of each vector. A few of the
+# vectors, to be read, follow each line:
+#
 """
 
 
 def header(n, text, side, thread, place):
     words = [
-        (f"fractal NAME {text} K {side}", "begins a fractal; the lines after it speak of this one"),
-        ("limits A B C D", "level_max32, level_max64, linear_level_max32, linear_level_max64"),
-        ("hash SIZES SMALL LARGE", "hashes of all vectors, in the order of generate.py"),
         (f"size R {side} V {thread}", "sides, cells, orthotope of level R; 2^64 - 1 for what does not fit"),
         (f"cell R {thread} I {place}", "one thread and its cell; I, the linear index, is '-' past 64 bits"),
         (f"hole R {place}", "a place that is not a cell"),
     ]
     width = max(len(word) for word, _ in words) + 3
-    return HEADER.format(n=n, words="".join(f"# {word:{width}}{meaning}\n" for word, meaning in words))
+    return (HEADER.format(n=n, text=text) +
+            "".join(f"# {word:{width}}{meaning}\n" for word, meaning in words))
 
 
 class Fractal:
@@ -205,13 +206,11 @@ def fractal_lines(name, text, dims, random):
     large = list(large_vectors(f, limits, random))
     boxes = [n for box in f.tau for n in box]
     hashes = [mix(boxes + list(numbers(sizes, dims))), mix(numbers(small, dims)), mix(numbers(large, dims))]
-    yield " ".join(map(str, ("fractal", name, text, f.k, *f.sides)))
-    yield " ".join(map(str, ("limits", *limits)))
-    yield " ".join(map(str, ("hash", *hashes)))
+    yield " ".join(map(str, (name, text, *limits, *hashes)))
     holes = [v for v in large if v[0] == "hole"]
     cells = [v for v in large if v[0] == "cell"]
     for word, *values in (sizes[-3], small[-1], cells[4], cells[-1], holes[len(holes) // 2]):
-        yield " ".join([word, *(str(x) if x <= U64 else "-" for x in values)])
+        yield " ".join(["#", word, *(str(x) if x <= U64 else "-" for x in values)])
 
 
 def generate(top, fractals, dims):

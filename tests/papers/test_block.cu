@@ -70,7 +70,7 @@ static unsigned *hits_d, hits[2 * MOST_PLACES + 1];
 // How many places of a tile are not taken once (cells) or never (others).
 static unsigned wrong_places(const brute *b, int m, const unsigned *taken) {
     unsigned wrong = 0;
-    unsigned width = (unsigned)brute_pow(b->sx, m), height = (unsigned)brute_pow(b->sy, m);
+    unsigned width = (unsigned)brute_pow(b->s[0], m), height = (unsigned)brute_pow(b->s[1], m);
     for (unsigned y = 0; y < height; ++y)
         for (unsigned x = 0; x < width; ++x)
             wrong += taken[y * width + x] != (unsigned)brute_contains(b, x, y, m);
