@@ -9,9 +9,10 @@ The tests need no scipy: they read pdist.txt. Coordinates are multiples of 1/256
 holds them exactly.
 """
 import math
-import os
 import random
 import sys
+
+from common import run
 
 METRICS = ["euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation"]
 SIZES = [(2, 1), (3, 2), (5, 3), (9, 4), (8, 5), (6, 16), (7, 17), (4, 100), (33, 3), (20, 2)]
@@ -65,22 +66,8 @@ def number(word):
         return False
 
 
-def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pdist.txt")
-    try:
-        new = text()
-    except ImportError:
-        print("SKIP: no scipy")
-        sys.exit(77)
-    if sys.argv[1:] == ["--check"]:
-        with open(path, encoding="utf-8") as file:
-            if not same(file.read(), new):
-                sys.exit("pdist.txt is not what scipy gives")
-    elif sys.argv[1:]:
-        sys.exit(__doc__)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(new)
-
-
-main()
+try:
+    run("pdist.txt", text(), __doc__, same)
+except ImportError:
+    print("SKIP: no scipy")
+    sys.exit(77)

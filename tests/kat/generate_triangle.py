@@ -27,12 +27,13 @@ HEADER = """\
 # counts HASH                   of all sides with their counts
 # tiles HASH                    of all tiles of some domains
 # random ORDER BITS COUNT SUM   sum of cell hashes of COUNT random numbers of BITS bits
-# cell ORDER N L I J K          one cell of number L; K is 0 but for the simplex
-# count N LOWER STRICT SIMPLEX  cells of side N; 2^64 - 1 for what does not fit
 # ORDER: lower (i >= j), strict (i > j), upper (i <= j), condensed (i < j), simplex (i >= j >= k)
 #
 # The readers make the same vectors by the definition, compare the hashes, and ask the maps of each
-# vector. The lines cell and count are a few of the vectors, to be read.
+# vector. A few of the vectors, to be read, are at the end:
+#
+# cell ORDER N L I J K          one cell of number L; K is 0 but for the simplex
+# count N LOWER STRICT SIMPLEX  cells of side N; 2^64 - 1 for what does not fit
 """
 
 
@@ -180,9 +181,9 @@ def lines():
     for order in ORDERS:
         some = [v for v in large if v[0] == order]
         for v in some[::len(some) // 15 + 1] + some[-1:]:
-            yield "cell " + " ".join(map(str, v))
+            yield "# cell " + " ".join(map(str, v))
     for count in list(counts())[5::20]:
-        yield "count " + " ".join(map(str, count))
+        yield "# count " + " ".join(map(str, count))
 
 
 def generate():

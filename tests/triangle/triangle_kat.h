@@ -24,12 +24,10 @@ typedef struct kat_vector {
     tmap_u64 n, number, i, j, k; // n: 0 where the order does not depend on it
 } kat_vector;
 
-// The answers of one vector. What does not fit 32 bits is not asked of the 32-bit forms.
-typedef struct kat_answer {
-    tmap_u64 i, j, k, number;         // in 64 bits
-    tmap_u64 i32, j32, k32, number32; // in 32 bits
-    tmap_u64 other_i, other_j;        // UTM, for the orders that it has
-} kat_answer;
+// What is wrong of a vector's answers, a bit each; 0 for nothing. What does not fit 32 bits is not
+// asked of the 32-bit forms.
+typedef tmap_u32 kat_answer;
+enum { KAT_MAP64 = 1, KAT_INDEX = 2, KAT_MAP32 = 4, KAT_INDEX32 = 8, KAT_UTM = 16 };
 
 TMAP_FN int kat_fits32(const kat_vector *v) {
     tmap_u64 cells = v->order == KAT_UPPER ? tmap_triangle_cells(v->n)
@@ -37,59 +35,58 @@ TMAP_FN int kat_fits32(const kat_vector *v) {
     return cells >> 32 == 0 && v->number >> 32 == 0;
 }
 
-TMAP_FN void kat_ask64(const kat_vector *v, kat_answer *a) {
-    tmap_pair64 p = {0, 0};
-    a->k = 0;
+TMAP_FN kat_answer kat_ask64(const kat_vector *v) {
+    tmap_pair64 p;
+    tmap_u64 number, k = 0;
     if (v->order == KAT_SIMPLEX) {
         tmap_triple t = tmap_simplex_map64(v->number);
-        p.i = t.i, p.j = t.j, a->k = t.k;
-        a->number = tmap_simplex_index((tmap_u32)v->i, (tmap_u32)v->j, (tmap_u32)v->k);
+        p.i = t.i, p.j = t.j, k = t.k;
+        number = tmap_simplex_index((tmap_u32)v->i, (tmap_u32)v->j, (tmap_u32)v->k);
     } else if (v->order == KAT_LOWER) {
         p = tmap_triangle_map64(v->number);
-        a->number = tmap_triangle_index(v->i, v->j);
+        number = tmap_triangle_index(v->i, v->j);
     } else if (v->order == KAT_STRICT) {
         p = tmap_triangle_map_strict64(v->number);
-        a->number = tmap_triangle_index_strict(v->i, v->j);
+        number = tmap_triangle_index_strict(v->i, v->j);
     } else if (v->order == KAT_UPPER) {
         p = tmap_upper_map64(v->number, v->n);
-        a->number = tmap_upper_index(v->i, v->j, v->n);
+        number = tmap_upper_index(v->i, v->j, v->n);
     } else {
         p = tmap_condensed_map64(v->number, v->n);
-        a->number = tmap_condensed_index(v->i, v->j, v->n);
+        number = tmap_condensed_index(v->i, v->j, v->n);
     }
-    a->i = p.i, a->j = p.j;
+    return (p.i == v->i && p.j == v->j && k == v->k ? 0u : KAT_MAP64) |
+           (number == v->number ? 0u : KAT_INDEX);
 }
 
-TMAP_FN void kat_ask32(const kat_vector *v, kat_answer *a) {
-    tmap_u32 number = (tmap_u32)v->number, n = (tmap_u32)v->n;
+TMAP_FN kat_answer kat_ask32(const kat_vector *v) {
+    tmap_u32 number = (tmap_u32)v->number, n = (tmap_u32)v->n, k = 0;
     tmap_u32 i = (tmap_u32)v->i, j = (tmap_u32)v->j;
-    tmap_pair p = {0, 0};
-    a->number32 = v->number;
+    tmap_pair p, u = {i, j};
+    tmap_u64 index = v->number;
     if (v->order == KAT_SIMPLEX) {
         tmap_triple t = tmap_simplex_map(number);
-        p.i = t.i, p.j = t.j, a->k32 = t.k;
+        p.i = t.i, p.j = t.j, k = t.k;
     } else if (v->order == KAT_LOWER) {
         p = tmap_triangle_map(number);
-        a->number32 = tmap_triangle_index(i, j);
+        index = tmap_triangle_index(i, j);
     } else if (v->order == KAT_STRICT) {
         p = tmap_triangle_map_strict(number);
-        a->number32 = tmap_triangle_index_strict(i, j);
+        index = tmap_triangle_index_strict(i, j);
+    } else if (v->order == KAT_UPPER) {
+        p = tmap_upper_map(number, n);
+        u = tmap_triangle_utm_blocks(number, n);
     } else {
-        int upper = v->order == KAT_UPPER;
-        tmap_pair u =
-            upper ? tmap_triangle_utm_blocks(number, n) : tmap_triangle_utm_map(number, n);
-        p = upper ? tmap_upper_map(number, n) : tmap_condensed_map(number, n);
-        a->other_i = u.i, a->other_j = u.j;
+        p = tmap_condensed_map(number, n);
+        u = tmap_triangle_utm_map(number, n);
     }
-    a->i32 = p.i, a->j32 = p.j;
+    return (p.i == i && p.j == j && k == v->k ? 0u : KAT_MAP32) |
+           (index == v->number ? 0u : KAT_INDEX32) | (u.i == i && u.j == j ? 0u : KAT_UTM);
 }
 
-// All that the maps say about vector v. Writes every field of *a.
-TMAP_FN void kat_ask(const kat_vector *v, kat_answer *a) {
-    a->i32 = v->i, a->j32 = v->j, a->k32 = v->k, a->number32 = v->number;
-    a->other_i = v->i, a->other_j = v->j;
-    kat_ask64(v, a);
-    if (kat_fits32(v)) kat_ask32(v, a);
+// All that the maps say wrongly about vector v.
+TMAP_FN void kat_ask(const kat_vector *v, kat_answer *wrong) {
+    *wrong = kat_ask64(v) | (kat_fits32(v) ? kat_ask32(v) : 0);
 }
 
 // ---- hashes of many cells -----------------------------------------------------------------------
