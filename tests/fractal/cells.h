@@ -4,56 +4,46 @@
 #ifndef TESTS_FRACTAL_CELLS_H
 #define TESTS_FRACTAL_CELLS_H
 
+#include "fractal/brute.h"
 #include "fractal/engine.h"
 
-// Cell number i of the fractal of a level, in the order in which level after level is replicated:
-// that of compact storage. near[i]: its neighbours in the north, west, east and south, or -1.
+// Cell number i of the fractal of a level, in the order of compact storage. near[i]: the numbers of
+// the nine places around it, row by row, or -1. In memory of kit.h, which kit_release frees.
 typedef struct cells {
+    tmap_nbb f;
+    tmap_u32 r;
     int count, width, height;
-    int *x, *y, (*near)[4];
+    int *x, *y, (*near)[9];
 } cells;
-
-static inline int *cells_memory(tmap_u64 ints) {
-    int *memory = (int *)malloc((ints ? ints : 1) * sizeof(int));
-    if (!memory) exit(1);
-    return memory;
-}
 
 // The caller knows that the places fit an int.
 static inline cells cells_make(tmap_nbb f, tmap_u32 r) {
-    static const int dx[4] = {0, -1, 1, 0}, dy[4] = {-1, 0, 0, 1};
+    const brute b = brute_of(f);
+    const tmap_u64 most = brute_pow(b.k, (int)r);
     cells c;
-    int *number, most = 1;
-    c.count = c.width = c.height = 1;
-    for (tmap_u32 level = 0; level < r; ++level) most *= (int)f.k;
-    c.x = cells_memory((tmap_u64)most), c.y = cells_memory((tmap_u64)most);
-    c.near = (int(*)[4])cells_memory(4 * (tmap_u64)most);
-    c.x[0] = c.y[0] = 0;
-    for (tmap_u32 level = 0; level < r; ++level) {
-        for (int beta = (int)f.k - 1; beta >= 0; --beta) // the last first: copy 0 is in its place
-            for (int i = 0; i < c.count; ++i) {
-                c.x[beta * c.count + i] = c.x[i] + (int)(f.tau_x >> 4 * beta & 15) * c.width;
-                c.y[beta * c.count + i] = c.y[i] + (int)(f.tau_y >> 4 * beta & 15) * c.height;
-            }
-        c.count *= (int)f.k, c.width *= (int)f.sx, c.height *= (int)f.sy;
+    c.f = f, c.r = r;
+    c.x = (int *)kit_host(most * sizeof(int)), c.y = (int *)kit_host(most * sizeof(int));
+    c.near = (int(*)[9])kit_host(most * sizeof *c.near);
+    const int kept = kit_mark();
+    brute_cell *list = (brute_cell *)kit_zeroed(most * sizeof *list);
+    size_t n = 1;
+    for (int level = 1; level <= (int)r; ++level) n = brute_grow(&b, level, list, n);
+    c.count = (int)n, c.width = (int)brute_pow(b.s[0], (int)r);
+    c.height = (int)brute_pow(b.s[1], (int)r);
+    int *number = (int *)kit_host((tmap_u64)c.width * (tmap_u64)c.height * sizeof(int));
+    memset(number, 0xff, (size_t)c.width * (size_t)c.height * sizeof(int));
+    for (int i = 0; i < c.count; ++i) {
+        c.x[i] = (int)list[i].at[0], c.y[i] = (int)list[i].at[1];
+        number[c.y[i] * c.width + c.x[i]] = i;
     }
-    number = cells_memory((tmap_u64)c.width * (tmap_u64)c.height);
-    for (int p = 0; p < c.width * c.height; ++p) number[p] = -1;
-    for (int i = 0; i < c.count; ++i) number[c.y[i] * c.width + c.x[i]] = i;
     for (int i = 0; i < c.count; ++i)
-        for (int n = 0; n < 4; ++n) {
-            const int x = c.x[i] + dx[n], y = c.y[i] + dy[n];
+        for (int p = 0; p < 9; ++p) {
+            const int x = c.x[i] + p % 3 - 1, y = c.y[i] + p / 3 - 1;
             const int inside = x >= 0 && x < c.width && y >= 0 && y < c.height;
-            c.near[i][n] = inside ? number[y * c.width + x] : -1;
+            c.near[i][p] = inside ? number[y * c.width + x] : -1;
         }
-    free(number);
+    kit_release(kept);
     return c;
-}
-
-static inline void cells_free(cells *c) {
-    free(c->x);
-    free(c->y);
-    free(c->near);
 }
 
 // The element of cell i in a plan's memory.

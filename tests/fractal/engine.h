@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they
-// go through, matrices that stand anywhere in memory, and what is said of a failure.
+// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they go
+// through, elements of any size, and what is said of a failure.
 #ifndef TESTS_FRACTAL_ENGINE_H
 #define TESTS_FRACTAL_ENGINE_H
 
-#include "fractal/fractal_check.h"
+#include "kit.h"
 #include <threadmap/fractal.h>
 
 // The case: a plan.
@@ -73,47 +73,13 @@ static inline int engine_fits(tmap_nbb f, tmap_u32 r) {
            tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) <= engine_places;
 }
 
-// Where the matrix of case number n stands in its memory, and how far its rows are apart: without a
-// gap and from the start, and otherwise; compact storage for its loop, and now and then for that
-// which serves both.
+// How far the rows of the matrix of case number n are apart: without a gap, and otherwise; compact
+// storage for its loop, and now and then for that which serves both.
 static inline tmap_u64 engine_pitch(int n, tmap_u64 width, int loop) {
     static const tmap_u64 more[4] = {0, 0, 3, 16};
     if (loop == TMAP_EACH_COMPACT || (loop == TMAP_EACH_LINEAR && n % 3 == 0)) return TMAP_COMPACT;
     return width + more[n & 3];
 }
-static inline tmap_u64 engine_offset(int n) {
-    static const tmap_u64 offsets[3] = {0, 5, 64};
-    return offsets[n % 3];
-}
-
-// Places of memory for a plan's matrix and some behind it.
-static inline tmap_u64 engine_room(const tmap_each_plan *plan) {
-    return plan->offset + tmap_each_plan_places(plan) + 19;
-}
-
-// The cell whose element is place i of the memory of a plan's matrix; 0 if that is none.
-TMAP_FN int engine_cell(const tmap_each_plan *plan, tmap_u64 i, tmap_xy64 *cell) {
-    if (i < plan->offset) return 0;
-    if (plan->pitch == TMAP_COMPACT) {
-        *cell = tmap_nbb_lambda_linear64(plan->f, i - plan->offset, plan->r);
-        return i - plan->offset < tmap_nbb_cells(plan->f, plan->r);
-    }
-    cell->y = (i - plan->offset) / plan->pitch, cell->x = (i - plan->offset) % plan->pitch;
-    return tmap_nbb_contains64(plan->f, cell->x, cell->y, plan->r);
-}
-
-// The element of a cell.
-TMAP_FN tmap_u64 engine_at(const tmap_each_plan *plan, tmap_u64 x, tmap_u64 y) {
-    if (plan->pitch == TMAP_COMPACT)
-        return plan->offset + tmap_nbb_nu_linear64(plan->f, x, y, plan->r);
-    return plan->offset + y * plan->pitch + x;
-}
-
-// Every place of a memory of `n` by the whole launch.
-#define ENGINE_EACH_PLACE(i, n) \
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
-         i += (tmap_u64)gridDim.x * blockDim.x)
-
 // Elements of 1, 2, 4 or 8 bytes, or of 16: a word and the next one, so that one alone shows. All
 // bytes 0 are read as 0.
 typedef struct engine_big {
@@ -136,71 +102,4 @@ TMAP_FN void engine_set(void *a, tmap_u64 i, tmap_u32 size, tmap_u64 value) {
     if (size == 8) ((tmap_u64 *)a)[i] = value;
     if (size == 16) big->low = value, big->high = value + 1;
 }
-// What engine_get reads after engine_set.
-TMAP_FN tmap_u64 engine_word(tmap_u64 value, tmap_u32 size) {
-    if (size == 16) return 4 * value + 1;
-    return size < 8 ? value & ((1ull << 8 * size) - 1) : value;
-}
-// 1 if all bytes of an element are 0x5a.
-TMAP_FN int engine_is_poison(const void *a, tmap_u64 i, tmap_u32 size) {
-    const unsigned char *byte = (const unsigned char *)a + i * size;
-    int same = 1;
-    for (tmap_u32 b = 0; b < size; ++b) same &= byte[b] == 0x5a;
-    return same;
-}
-
-static tmap_u64 *engine_counter; // in device memory, 0 between cases
-
-// What a check has counted.
-static inline tmap_u64 engine_counted(void) {
-    tmap_u64 n;
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&n, engine_counter, sizeof n, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemset(engine_counter, 0, sizeof n));
-    return n;
-}
-
-// Memory that a test asks for again and again.
-static inline void *engine_memory(int slot, tmap_u64 bytes) {
-    static void *memory[4];
-    static tmap_u64 size[4];
-    if (!engine_counter) {
-        CHECK(cudaMalloc((void **)&engine_counter, 64));
-        CHECK(cudaMemset(engine_counter, 0, 64));
-    }
-    if (size[slot] < bytes) {
-        CHECK(cudaFree(memory[slot]));
-        CHECK(cudaMalloc(&memory[slot], bytes));
-        size[slot] = bytes;
-    }
-    return memory[slot];
-}
-
-// A copy of a plan's elements in memory that ends with them, so that a sanitizer sees a read behind
-// them.
-static inline void *engine_exact(const tmap_each_plan *plan, const void *from, tmap_u64 size) {
-    const tmap_u64 bytes = (plan->offset + tmap_each_plan_places(plan)) * size;
-    void *exact = kit_device(bytes);
-    CHECK(cudaMemcpy(exact, from, bytes, cudaMemcpyDeviceToDevice));
-    return exact;
-}
-
-// Host memory of the same kind.
-static inline void *engine_host(tmap_u64 bytes) {
-    static void *memory;
-    free(memory);
-    memory = bytes < 1ull << 32 ? malloc(bytes) : NULL;
-    if (!memory) exit(1);
-    return memory;
-}
-
-// Threads for checks.
-#define ENGINE_GRID (kit_gpu ? 256u : 4u), 64u
-
-// Launches a kernel whose name a macro makes, which the CPU machine does not know how to read in a
-// launch by angle brackets.
-static inline void engine_launch(const void *kernel, void **arguments) {
-    CHECK(cudaLaunchKernel(kernel, dim3(kit_gpu ? 256 : 4), dim3(64), arguments, 0, 0));
-}
-
 #endif

@@ -40,7 +40,7 @@ static __global__ void ask(tmap_nbb f, tmap_u32 last, tmap_u64 *wrong) {
 int main(void) {
     tmap_u64 *wrong;
     engine_begin();
-    wrong = (tmap_u64 *)engine_memory(0, sizeof *wrong);
+    wrong = (tmap_u64 *)kit_guarded(sizeof *wrong);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         tmap_u32 last = tmap_nbb_level_max32(f);

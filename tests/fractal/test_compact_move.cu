@@ -1,57 +1,9 @@
 // SPDX-License-Identifier: MIT
-// test_compact_move: every cell from a matrix to compact storage and back, for elements of 1 to 16
-// bytes, matrices anywhere in memory and surroundings that must stay; bytes to words of one bit a
-// cell and back; and windows of states at all zooms and many places, against sums over places.
+// test_compact_move: bytes to words of one bit a cell and back; and windows of states at all zooms and
+// many places, against sums over places. Cells from and to a matrix: test_ready.
 #include "fractal/engine.h"
 #include <math.h>
 #include <threadmap/fractal/compact_move.h>
-
-// ---- matrices -----------------------------------------------------------------------------------
-
-static void run_matrix(tmap_nbb f, tmap_u32 r, int n) {
-    const tmap_u32 size = 1u << n % 5;
-    const tmap_u64 cells = tmap_nbb_cells(f, r), offset = engine_offset(n);
-    tmap_compact_matrix_plan plan;
-    tmap_each_plan matrix;
-    tmap_u64 places, wrong = 0;
-    unsigned char *host, *got, *a, *b;
-    CHECK(tmap_compact_matrix_plan_make(f, r, engine_pitch(n, tmap_nbb_side_x(f, r), -1), size,
-                                        &plan));
-    plan.offset = offset, plan.each.offset = (tmap_u64)(n % 3);
-    matrix = plan.each, matrix.pitch = plan.pitch, matrix.offset = offset;
-    places = engine_room(&matrix);
-    host = (unsigned char *)kit_host(places * size), got = (unsigned char *)kit_host(places * size);
-    if (!host || !got) exit(1);
-    a = (unsigned char *)engine_memory(0, places * size);
-    b = (unsigned char *)engine_memory(1, (cells + 4) * size);
-    for (tmap_u64 i = 0; i < places * size; ++i) host[i] = (unsigned char)check_hash(i, 11);
-    CHECK(cudaMemcpy(a, host, places * size, cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(b, 0x5a, (cells + 4) * size));
-    CHECK(tmap_compact_matrix_load(&plan, a, b, 0));
-    CHECK(cudaMemcpy(got, b, (cells + 4) * size < places * size ? (cells + 4) * size : cells * size,
-                     cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < cells; ++i) {
-        const tmap_xy64 c = tmap_nbb_lambda_linear64(f, i, r);
-        const tmap_u64 at = i + plan.each.offset, from = offset + c.y * plan.pitch + c.x;
-        if (at < cells) wrong += memcmp(got + at * size, host + from * size, size) != 0;
-    }
-    for (tmap_u64 i = 0; i < plan.each.offset * size && i < cells * size; ++i)
-        wrong += got[i] != 0x5a;
-    of_plan(&plan.each);
-    expect(wrong == 0, "from a matrix");
-    CHECK(cudaMemset(a, 0x5a, places * size)); // and back
-    CHECK(tmap_compact_matrix_store(&plan, b, a, 0));
-    CHECK(cudaMemcpy(got, a, places * size, cudaMemcpyDeviceToHost));
-    wrong = 0;
-    for (tmap_u64 i = 0; i < places; ++i) {
-        tmap_xy64 cell;
-        const int is = engine_cell(&matrix, i, &cell);
-        for (tmap_u32 j = 0; j < size; ++j)
-            wrong += got[i * size + j] != (is ? host[i * size + j] : 0x5a);
-    }
-    expect(wrong == 0, "to a matrix");
-    kit_release(0);
-}
 
 // ---- bits ---------------------------------------------------------------------------------------
 
@@ -59,14 +11,13 @@ static void run_bits(tmap_nbb f, tmap_u32 r) {
     const tmap_u64 cells = tmap_nbb_cells(f, r), bytes = tmap_compact_words_bytes(f, r);
     const tmap_compact_word word = tmap_compact_word_of(f, r);
     unsigned char *host = (unsigned char *)kit_host(cells), *got = (unsigned char *)kit_host(cells);
-    unsigned char *want = (unsigned char *)kit_zeroed(bytes * 1),
+    unsigned char *want = (unsigned char *)kit_zeroed(bytes),
                   *words = (unsigned char *)kit_host(bytes);
-    unsigned char *a = (unsigned char *)engine_memory(0, cells);
-    unsigned char *b = (unsigned char *)engine_memory(1, bytes + 8);
+    unsigned char *a = (unsigned char *)kit_guarded(cells);
+    unsigned char *b = (unsigned char *)kit_guarded(bytes + 8);
     tmap_each_plan none;
     tmap_u64 wrong = 0;
     memset(&none, 0, sizeof none), none.f = f, none.r = r;
-    if (!host || !got || !want || !words) exit(1);
     for (tmap_u64 i = 0; i < cells; ++i) {
         tmap_u64 w;
         tmap_u32 bit;
@@ -105,8 +56,8 @@ static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
     tmap_each_plan none;
     tmap_u64 wrong = 0;
     unsigned char *host = (unsigned char *)kit_host(bytes + 8);
-    unsigned char *a = (unsigned char *)engine_memory(0, bytes + 8);
-    unsigned char *state = (unsigned char *)engine_memory(1, words + 8);
+    unsigned char *a = (unsigned char *)kit_guarded(bytes + 8);
+    unsigned char *state = (unsigned char *)kit_guarded(words + 8);
     float *out, *got;
     memset(&none, 0, sizeof none), none.f = f, none.r = r, none.tile_level = z;
     of_plan(&none);
@@ -118,8 +69,7 @@ static void run_window(tmap_nbb f, tmap_u32 r, tmap_u32 z, int type, int n) {
     if (w.width > 300) w.width = 300;
     if (w.height > 300) w.height = 300;
     got = (float *)kit_host(sizeof(float) * w.width * w.height);
-    out = (float *)engine_memory(2, sizeof(float) * w.width * w.height);
-    if (!host || !got) exit(1);
+    out = (float *)kit_guarded(sizeof(float) * w.width * w.height);
     for (tmap_u64 i = 0; i < cells; ++i)
         if (type == TMAP_COMPACT_WINDOW_F32)
             ((float *)host)[i] = (float)value_of(type, i);
@@ -162,11 +112,10 @@ static void run_sheets(tmap_nbb f, tmap_u32 r, tmap_u32 z, int part) {
     RETURNS(tmap_compact_window_make(f, r, z, TMAP_COMPACT_WINDOW_WORDS, &w), TMAP_OK);
     if (part) w.x = 1, w.y = w.height > 1; // over the border to the right, and below
     pixels = (tmap_u64)w.width * w.height;
-    a = (unsigned char *)engine_memory(0, cells), state = (unsigned char *)engine_memory(1, bytes);
-    out = (float *)engine_memory(2, sizeof(float) * pixels);
+    a = (unsigned char *)kit_guarded(cells), state = (unsigned char *)kit_guarded(bytes);
+    out = (float *)kit_guarded(sizeof(float) * pixels);
     got = (float *)kit_host(sizeof(float) * pixels),
     sum = (double *)kit_host(sizeof(double) * pixels);
-    if (!host || !got || !sum) exit(1);
     for (tmap_u64 p = 0; p < pixels; ++p) sum[p] = -1;
     for (tmap_u64 i = 0; i < cells; ++i) {
         const tmap_xy64 c = tmap_nbb_lambda_linear64(f, i, r);
@@ -193,8 +142,8 @@ static void run_many_words(void) {
     tmap_compact_window w;
     tmap_each_plan none;
     tmap_u64 wrong = 0;
-    unsigned char *state = (unsigned char *)engine_memory(1, bytes);
-    float got[64], *out = (float *)engine_memory(2, sizeof got);
+    unsigned char *state = (unsigned char *)kit_guarded(bytes);
+    float got[64], *out = (float *)kit_guarded(sizeof got);
     memset(&none, 0, sizeof none), none.f = f, none.r = 16;
     of_plan(&none);
     RETURNS(tmap_compact_window_make(f, 16, 13, TMAP_COMPACT_WINDOW_WORDS, &w), TMAP_OK);
@@ -206,53 +155,15 @@ static void run_many_words(void) {
     expect(wrong == 0, "pixels of many words");
 }
 
-static void run_refusals(void) {
-    const tmap_nbb f = tmap_fractal_gasket();
-    char *a = (char *)engine_memory(0, 4096), *b = (char *)engine_memory(1, 4096);
-    tmap_compact_matrix_plan plan, other;
-    tmap_compact_window w, same;
-    CHECK(tmap_compact_matrix_plan_make(f, 3, 0, 4, &plan));
-    REFUSED(tmap_compact_matrix_plan_make(f, 3, 0, 3, &other));
-    REFUSED(tmap_compact_matrix_plan_make(f, 3, 7, 4, &other));
-    REFUSED(tmap_compact_matrix_plan_make(f, 3, TMAP_COMPACT, 4, &other));
-    REFUSED(tmap_compact_matrix_plan_make(f, 3, 0, 4, NULL));
-    REFUSED(tmap_compact_matrix_load(NULL, a, b, 0));
-    REFUSED(tmap_compact_matrix_load(&plan, a, NULL, 0));
-    REFUSED(tmap_compact_matrix_load(&plan, a + 2, b, 0));
-    REFUSED(tmap_compact_matrix_store(&plan, a, a, 0));
-    other = plan, other.size = 8;
-    REFUSED(tmap_compact_matrix_store(&other, a, b, 0));
-    REFUSED(tmap_compact_bits_pack(f, 3, NULL, b, 0));
-    REFUSED(tmap_compact_bits_pack(f, 3, (unsigned char *)a, b + 4, 0));
-    REFUSED(tmap_compact_bits_unpack(tmap_nbb_make(0, 1, 1, 0, 0), 3, b, (unsigned char *)a, 0));
-    of_plan(&plan.each);
-    RETURNS(tmap_compact_bits_pack(f, 41, (unsigned char *)a, b, 0), cudaErrorInvalidConfiguration);
-    RETURNS(tmap_compact_window_make(f, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w), TMAP_OK);
-    same = w;
-    RETURNS(tmap_compact_window_make(f, 4, 5, 0, &w), TMAP_EINVAL);
-    RETURNS(tmap_compact_window_make(f, 4, 2, 3, &w), TMAP_EINVAL);
-    RETURNS(tmap_compact_window_make(f, 4, 2, 0, NULL), TMAP_EINVAL);
-    RETURNS(tmap_compact_window_make(f, 41, 2, 0, &w), TMAP_ERANGE);
-    RETURNS(tmap_compact_window_make(f, 40, 2, 0, &w), TMAP_ERANGE);
-    expect(memcmp(&w, &same, sizeof w) == 0, "a window is left alone");
-    REFUSED(tmap_compact_window_mean(NULL, a, (float *)b, 0));
-    REFUSED(tmap_compact_window_mean(&w, a + 4, (float *)b, 0));
-    REFUSED(tmap_compact_window_mean(&w, a, NULL, 0));
-    w.width = 0;
-    REFUSED(tmap_compact_window_mean(&w, a, (float *)b, 0));
-}
-
 int main(void) {
     int n = 0;
     engine_begin();
     const tmap_u64 most = kit_tiny ? 600 : !kit_gpu ? 3000 : 60000;
-    engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         for (tmap_u32 r = 0; r <= 12 && r <= tmap_nbb_level_max32(f); ++r) {
             const tmap_u64 places = tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
             if (!check_turn()) continue;
-            if (engine_fits(f, r)) run_matrix(f, r, n++);
             if (tmap_nbb_cells(f, r) <= most) run_bits(f, r);
             if (places > 4 * most) continue;
             for (tmap_u32 z = 0; z <= r; ++z, ++n) run_window(f, r, z, n % 3, n / 3);
@@ -268,6 +179,5 @@ int main(void) {
         if (check_turn() && tmap_nbb_cells(f, r + 1) < 100 * most) run_sheets(f, r + 1, z, 1);
     }
     if (!kit_tiny && check_turn()) run_many_words();
-    run_refusals();
     return kit_end("test_compact_move");
 }

@@ -11,6 +11,11 @@
 
 #define STEPS_GRID (!kit_gpu || kit_tiny ? 4u : 4096u), 128u
 
+// Every place of a memory of `n` by the whole launch.
+#define EACH_PLACE(i, n) \
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
+         i += (tmap_u64)gridDim.x * blockDim.x)
+
 enum { OWN = 50, RULES = 5 };
 static const tmap_ca_rule rules[RULES] = {
     {0x0aa, 0x155},               // parity: nothing dies out, and what is wrong grows
@@ -46,7 +51,7 @@ TMAP_FN tmap_u64 states_place(const states *s, int storage, tmap_u64 x, tmap_u64
 
 // One cell in four lives. All states are 0 before.
 static __global__ void fill(states s, tmap_u64 seed) {
-    ENGINE_EACH_PLACE(i, s.width * s.height) {
+    EACH_PLACE(i, s.width * s.height) {
         const tmap_u64 x = i % s.width, y = i / s.width;
         if (!tmap_nbb_contains64(s.f, x, y, s.r) || check_hash(i, seed) & 3) continue;
         for (int n = 0; n < STORAGES; ++n) {
@@ -62,7 +67,7 @@ static __global__ void fill(states s, tmap_u64 seed) {
 // Adds to counter[n] the cells that storage n has otherwise than the bounding box, and to
 // counter[STORAGES] those that live.
 static __global__ void compare(states s, tmap_u64 *counter) {
-    ENGINE_EACH_PLACE(i, s.width * s.height) {
+    EACH_PLACE(i, s.width * s.height) {
         const tmap_u64 x = i % s.width, y = i / s.width;
         const int is = tmap_nbb_contains64(s.f, x, y, s.r), lives = is && s.now[BB][i];
         if (lives) atomicAdd(&counter[STORAGES], 1ull);
@@ -77,7 +82,7 @@ static __global__ void compare(states s, tmap_u64 *counter) {
 
 // Adds the bits of words: those that are no cells are 0.
 static __global__ void living(const unsigned char *state, tmap_u64 bytes, tmap_u64 *counter) {
-    ENGINE_EACH_PLACE(i, bytes) if (state[i]) atomicAdd(counter, (tmap_u64)__popc(state[i]));
+    EACH_PLACE(i, bytes) if (state[i]) atomicAdd(counter, (tmap_u64)__popc(state[i]));
 }
 
 static void step(const states *s, const tmap_ca_plan *ca, const tmap_each_plan *bits,

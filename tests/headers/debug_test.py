@@ -19,8 +19,7 @@ from layers import CLIENTS, HEAVY, is_published
 MOST = (64 - 48) * 1024  # bytes
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used ([^\n]*)", re.S)
 # Tests whose kernels call every function of the engines.
-PROGRAMS = ["fractal/test_each.cu", "fractal/test_fold.cu", "fractal/test_stencil.cu",
-            "adaptive/test_ask_own.cu"]
+PROGRAMS = ["fractal/test_engines.cu", "adaptive/test_ask_own.cu"]
 
 
 def static_bytes(text):

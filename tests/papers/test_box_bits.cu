@@ -83,8 +83,8 @@ static void run_level(tmap_nbb f, tmap_u32 r, int n) {
     bytes = tmap_box_bits_bytes(&b);
     want = (tmap_u32 *)kit_host(2 * bytes + 2 * GUARD), got = want + bytes / 4;
     holds = (unsigned char *)kit_host(bytes / 4);
-    a = (unsigned char *)engine_memory(0, bytes + 2 * GUARD) + GUARD;
-    o = (unsigned char *)engine_memory(1, bytes + 2 * GUARD) + GUARD;
+    a = (unsigned char *)kit_guarded(bytes + 2 * GUARD) + GUARD;
+    o = (unsigned char *)kit_guarded(bytes + 2 * GUARD) + GUARD;
     for (tmap_u64 i = 0; i < p.width * p.height; ++i)
         places += p.cell[i], p.now[i] = p.cell[i] && (check_hash(i, (tmap_u64)n) & 3) == 0;
     of_level(&b);
@@ -119,7 +119,7 @@ static void run_level(tmap_nbb f, tmap_u32 r, int n) {
 static void run_refusals(void) {
     const tmap_nbb f = tmap_fractal_gasket();
     const tmap_ca_rule wide = {1u << 9, 0};
-    char *a = (char *)engine_memory(0, 1024), *o = (char *)engine_memory(1, 1024);
+    char *a = (char *)kit_guarded(1024), *o = (char *)kit_guarded(1024);
     tmap_box_bits b, old;
     tmap_u32 bit;
     if (tmap_box_bits_make(f, 6, &b) != TMAP_OK) exit(1);
@@ -143,7 +143,6 @@ static void run_refusals(void) {
 int main(void) {
     engine_begin();
     const tmap_u64 most = kit_tiny ? 600 : !kit_gpu ? 70000 : 1u << 21;
-    engine_memory(0, 64);
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         for (tmap_u32 r = 0; r <= 12; ++r) {
