@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // brute.h: fractals by brute force, from text and without any map of threadmap, for the maps to be
-// compared with: lists of cells, grown level by level from the definition, and single cells of large
-// levels. In two dimensions, in three, and with turned copies.
+// compared with: lists of cells, grown level by level from the definition, and single cells of
+// large levels. In two dimensions, in three, and with turned copies.
 #ifndef BRUTE_H
 #define BRUTE_H
 
@@ -36,7 +36,8 @@ static inline int brute_element(char c) {
     return c == '#' ? 0 : c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'v' ? c - 'a' + 26 : -1;
 }
 
-// text: rows of equal length, with '/' or a line feed between them, and two of these between layers.
+// text: rows of equal length, with '/' or a line feed between them, and two of these between
+// layers.
 static inline brute brute_read(const char *text, int kind) {
     brute b;
     int at[3] = {0, 0, 0};
@@ -162,8 +163,8 @@ static inline brute brute_of(tmap_nbb f) {
     return b;
 }
 
-// Number i of the fractals that the exhaustive tests go through: those of the catalogue, by their text;
-// all that are 2 x 2 or 2 x 2 x 2, or the 512 relatives of the gasket; then random ones.
+// Number i of the fractals that the exhaustive tests go through: those of the catalogue, by their
+// text; all that are 2 x 2 or 2 x 2 x 2, or the 512 relatives of the gasket; then random ones.
 static inline int brute_known(int kind) { // those before the random ones
     return kind == BRUTE_PLAIN  ? TMAP_FRACTAL_COUNT + 15
            : kind == BRUTE_DEEP ? TMAP_FRACTAL3_COUNT + 255
@@ -223,9 +224,9 @@ static inline size_t brute_grow(const brute *b, int r, brute_cell *cells, size_t
     return n * (size_t)b->k;
 }
 
-// The place of digits[0..r-1], the finest level's first, which are boxes: each level's box is turned,
-// one after another, by the elements of all levels above, and put at its place. So no intermediate
-// cell is made. An empty box makes it a place that is no cell.
+// The place of digits[0..r-1], the finest level's first, which are boxes: each level's box is
+// turned, one after another, by the elements of all levels above, and put at its place. So no
+// intermediate cell is made. An empty box makes it a place that is no cell.
 static inline void brute_place(const brute *b, tmap_u32 r, const int *digits, tmap_u64 *at) {
     const tmap_u64 s[] = {(tmap_u64)b->s[0], (tmap_u64)b->s[1], (tmap_u64)b->s[2]};
     memset(at, 0, 3 * sizeof *at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cells.h: the cells of a fractal by replication, with their neighbours by coordinates, for tests of
-// what is computed on them: the host's half, without any map of the library.
+// cells.h: the cells of a fractal by replication, with their neighbours by coordinates, for tests
+// of what is computed on them: the host's half, without any map of the library.
 #ifndef TESTS_FRACTAL_CELLS_H
 #define TESTS_FRACTAL_CELLS_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // compact_places.c: the order of compact storage and its neighbours against lists and pictures made
-// by replication: every cell and the eight places around it, inside a fractal and in the copies of it
-// around; words of one bit a cell; sizes and the largest levels; and the examples of the comments.
+// by replication: every cell and the eight places around it, inside a fractal and in the copies of
+// it around; words of one bit a cell; sizes and the largest levels; and the examples of the
+// comments.
 //
 // Usage: compact_places [CELLS]   with another bound than 20000 cells, for slow builds.
 #include "fractal/brute.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// each_plans.c: plans from facts in plain C, without CUDA: what tmap_each_plan_of and the others choose
-// for an H200, by hand; shares and other loops of these plans; and what is refused. test_plans holds
-// them against the plans of kernels.
+// each_plans.c: plans from facts in plain C, without CUDA: what tmap_each_plan_of and the others
+// choose for an H200, by hand; shares and other loops of these plans; and what is refused.
+// test_plans holds them against the plans of kernels.
 #include "kit.h"
 
 #include <string.h>

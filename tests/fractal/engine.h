@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they go
-// through, elements of any size, and what is said of a failure.
+// engine.h: what the tests of the engine over the cells of a fractal share: the fractals that they
+// go through, elements of any size, and what is said of a failure.
 #ifndef TESTS_FRACTAL_ENGINE_H
 #define TESTS_FRACTAL_ENGINE_H
 
@@ -56,7 +56,7 @@ static inline tmap_nbb engine_fractal(int i) {
     return f;
 }
 
-// ---- matrices -----------------------------------------------------------------------------------
+// ---- levels and elements ------------------------------------------------------------------------
 
 // The largest fractals of a run, in places. The CPU machine and the sanitizers take threads one by
 // one.
@@ -80,6 +80,7 @@ static inline tmap_u64 engine_pitch(int n, tmap_u64 width, int loop) {
     if (loop == TMAP_EACH_COMPACT || (loop == TMAP_EACH_LINEAR && n % 3 == 0)) return TMAP_COMPACT;
     return width + more[n & 3];
 }
+
 // Elements of 1, 2, 4 or 8 bytes, or of 16: a word and the next one, so that one alone shows. All
 // bytes 0 are read as 0.
 typedef struct engine_big {
@@ -102,4 +103,5 @@ TMAP_FN void engine_set(void *a, tmap_u64 i, tmap_u32 size, tmap_u64 value) {
     if (size == 8) ((tmap_u64 *)a)[i] = value;
     if (size == 16) big->low = value, big->high = value + 1;
 }
+
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// maps.h: one thread and its cell, or one place that is not a cell, asked of every map of nbb.h, nbb3.h
-// or turned.h: the one test body that every back end runs, C11, C++17, the CPU machine, and the GPU
-// through nvcc and through NVRTC. The answer has a bit for each map that says something else.
+// maps.h: one thread and its cell, or one place that is not a cell, asked of every map of nbb.h,
+// nbb3.h or turned.h: the one test body that every back end runs, C11, C++17, the CPU machine, and
+// the GPU through nvcc and through NVRTC. The answer has a bit for each map that says something
+// else.
 #ifndef TESTS_FRACTAL_MAPS_H
 #define TESTS_FRACTAL_MAPS_H
 
@@ -21,8 +22,8 @@ typedef struct map_vector {
     tmap_xyz64 w, at; // z is 0 in two dimensions
 } map_vector;
 
-// A fractal. kind: 0 is f, 1 is t.f, 2 is t, those of brute.h. constant: its number in the catalogue
-// of this kind, or -1.
+// A fractal. kind: 0 is f, 1 is t.f, 2 is t, those of brute.h. constant: its number in the
+// catalogue of this kind, or -1.
 typedef struct map_fractal {
     int kind, constant;
     tmap_nbb f;
@@ -173,8 +174,8 @@ TMAP_FN tmap_u32 maps_wrong(const map_fractal *m, const map_vector *v) {
     return m->kind == 1 ? maps_nbb3(m->t.f, v) : maps_turned(m->t, v);
 }
 
-// With the fractal as a constant, one branch for each, so that the maps fold around its constants; of
-// the plane's fractals also the hashes of all replicas.
+// With the fractal as a constant, one branch for each, so that the maps fold around its constants;
+// of the plane's fractals also the hashes of all replicas.
 TMAP_FN tmap_u32 maps_constant(const map_fractal *m, const map_vector *v) {
     int n = 0;
     if (m->kind == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// nbb_kat_file.h: the host's half of the known answers: makes the vectors of maps.h as generate.py does,
-// compares their hashes with those of tests/kat/nbb.txt and nbb3.txt, and adds cells of fractals with
-// turned copies, by brute force alone.
+// nbb_kat_file.h: the host's half of the known answers: makes the vectors of maps.h as generate.py
+// does, compares their hashes with those of tests/kat/nbb.txt and nbb3.txt, and adds cells of
+// fractals with turned copies, by brute force alone.
 #ifndef NBB_KAT_FILE_H
 #define NBB_KAT_FILE_H
 
@@ -103,8 +103,8 @@ static inline int kat_constant(int kind, const char *name) {
     return -1;
 }
 
-// Makes the vectors of each fractal of a file: its name, its text, its last levels, and the hashes of
-// its sizes and of its vectors of small and of large levels.
+// Makes the vectors of each fractal of a file: its name, its text, its last levels, and the hashes
+// of its sizes and of its vectors of small and of large levels.
 static inline void kat_read_more(kat_file *file, const char *name, int kind) {
     FILE *in = kat_open(name);
     const size_t before = file->vector_count;

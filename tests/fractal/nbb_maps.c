@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// nbb_maps.c: the maps of nbb.h, nbb3.h and turned.h and their catalogues against brute force: every
-// map on every thread and place of every level up to 10^6 cells for the catalogue, of small levels for
-// all 2 x 2 and 2 x 2 x 2 fractals, all 512 relatives of the gasket and random fractals; cells and
-// places of every larger level; sizes, tiles and last levels by 128-bit arithmetic; and arguments
-// of every kind (run under UBSan).
+// nbb_maps.c: the maps of nbb.h, nbb3.h and turned.h and their catalogues against brute force:
+// every map on every thread and place of every level up to 10^6 cells for the catalogue, of small
+// levels for all 2 x 2 and 2 x 2 x 2 fractals, all 512 relatives of the gasket and random fractals;
+// cells and places of every larger level; sizes, tiles and last levels by 128-bit arithmetic; and
+// arguments of every kind (run under UBSan).
 //
 // Usage: nbb_maps [CELLS [PART PARTS]]   CELLS: another bound than 10^6, for slow builds, and the
 // number of random fractals follows it. PART, from 0, takes one fractal in PARTS, so that the parts
@@ -199,7 +199,8 @@ static tmap_u64 call_everything(const map_subject *s, tmap_xyz64 a, tmap_u32 r) 
         sum += tmap_turned_element(tmap_turned_set(t, b.x, b.y), b.z);
         sum += (tmap_u64)tmap_turned_check(t);
     }
-    SUM(tmap_fractal_gasket_hash(b.x));
+#define SUM_HASH(name, title, rows, k, sx, sy, tau_x, tau_y) SUM(tmap_fractal_##name##_hash(b.x));
+    TMAP_FRACTALS(SUM_HASH)
     subject_sizes(s, r, sizes);
     for (int i = 0; i < 7; ++i) sum += sizes[i];
     return sum;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// nbb_texts.c: fractals from text, in two dimensions, in three and with turned copies: the catalogues
-// against their text, own ones in every way to write them, each error with its code and nothing
-// written; numbers that are no fractal; the lines of data in the maps' comments; the version.
+// nbb_texts.c: fractals from text, in two dimensions, in three and with turned copies: the
+// catalogues against their text, own ones in every way to write them, each error with its code and
+// nothing written; numbers that are no fractal; the lines of data in the maps' comments; the
+// version.
 #include "fractal/brute.h"
 
 #include <threadmap/version.h>
@@ -217,7 +218,8 @@ static void check_catalogues(void) {
     RETURNS(tmap_fractal3_index(tmap_nbb3_make(1, one, 0, 0, 0)), -1);
 }
 
-// What each fractal in three dimensions is, said of the boxes (x, y, z) with m of them in the middle.
+// What each fractal in three dimensions is, said of the boxes (x, y, z) with m of them in the
+// middle.
 static void check_definitions(void) {
     for (tmap_u32 i = 0; i < 27; ++i) {
         const tmap_u32 x = i % 3, y = i / 3 % 3, z = i / 9;

@@ -11,61 +11,53 @@
         *out = value; \
     }
 
-#define FRACTAL(name) tmap_fractal_##name()
-#define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_fractal_##name##_hash(a)) \
-    KERNEL(tau_##name, tmap_u32, tmap_xy, tmap_nbb_tau(FRACTAL(name), a)) \
-    KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb_replica(FRACTAL(name), a, b)) \
-    KERNEL(delta_##name, tmap_u32, tmap_xy, tmap_nbb_delta(FRACTAL(name), a, r)) \
-    KERNEL(delta64_##name, tmap_u32, tmap_xy64, tmap_nbb_delta64(FRACTAL(name), a, r)) \
-    KERNEL(lambda_##name, tmap_u32, tmap_xy, tmap_nbb_lambda(FRACTAL(name), a, b, r)) \
-    KERNEL(lambda64_##name, tmap_u64, tmap_xy64, tmap_nbb_lambda64(FRACTAL(name), a, b, r)) \
-    KERNEL(lambda_linear_##name, tmap_u32, tmap_xy, tmap_nbb_lambda_linear(FRACTAL(name), a, r)) \
-    KERNEL(lambda_linear64_##name, tmap_u64, tmap_xy64, \
-           tmap_nbb_lambda_linear64(FRACTAL(name), a, r)) \
-    KERNEL(nu_##name, tmap_u32, tmap_xy, tmap_nbb_nu(FRACTAL(name), a, b, r)) \
-    KERNEL(nu64_##name, tmap_u64, tmap_xy64, tmap_nbb_nu64(FRACTAL(name), a, b, r)) \
-    KERNEL(nu_linear_##name, tmap_u32, tmap_u32, tmap_nbb_nu_linear(FRACTAL(name), a, b, r)) \
-    KERNEL(nu_linear64_##name, tmap_u64, tmap_u64, tmap_nbb_nu_linear64(FRACTAL(name), a, b, r)) \
-    KERNEL(contains_##name, tmap_u32, int, tmap_nbb_contains(FRACTAL(name), a, b, r)) \
-    KERNEL(contains64_##name, tmap_u64, int, tmap_nbb_contains64(FRACTAL(name), a, b, r))
-TMAP_FRACTALS(KERNELS)
-
-// In three dimensions; c stands for the third axis.
+// In three dimensions c stands for the third axis.
 __device__ static tmap_xyz at(tmap_u32 a, tmap_u32 b, tmap_u32 c) {
     const tmap_xyz p = {a, b, c};
     return p;
 }
-
 __device__ static tmap_xyz64 at64(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
     const tmap_xyz64 p = {a, b, c};
     return p;
 }
 
-#define FRACTAL3(name) tmap_fractal3_##name()
+// What a map takes and gives.
+#define PLACE2    a, b
+#define PLACE2_64 a, b
+#define PLACE3    at(a, b, a ^ b)
+#define PLACE3_64 at64(a, b, a ^ b)
+#define POINT2    tmap_xy
+#define POINT2_64 tmap_xy64
+#define POINT3    tmap_xyz
+#define POINT3_64 tmap_xyz64
+
+// The maps PREFIX_... of fractal f in 2 or 3 dimensions, as kernels map_..._NAME.
+#define MAPS(name, prefix, f, dims) \
+    KERNEL(lambda_##name, tmap_u32, POINT##dims, prefix##_lambda(f, PLACE##dims, r)) \
+    KERNEL(lambda64_##name, tmap_u64, POINT##dims##_64, prefix##_lambda64(f, PLACE##dims##_64, r)) \
+    KERNEL(lambda_linear_##name, tmap_u32, POINT##dims, prefix##_lambda_linear(f, a, r)) \
+    KERNEL(lambda_linear64_##name, tmap_u64, POINT##dims##_64, prefix##_lambda_linear64(f, a, r)) \
+    KERNEL(nu_##name, tmap_u32, POINT##dims, prefix##_nu(f, PLACE##dims, r)) \
+    KERNEL(nu64_##name, tmap_u64, POINT##dims##_64, prefix##_nu64(f, PLACE##dims##_64, r)) \
+    KERNEL(nu_linear_##name, tmap_u32, tmap_u32, prefix##_nu_linear(f, PLACE##dims, r)) \
+    KERNEL(nu_linear64_##name, tmap_u64, tmap_u64, prefix##_nu_linear64(f, PLACE##dims##_64, r)) \
+    KERNEL(contains_##name, tmap_u32, int, prefix##_contains(f, PLACE##dims, r)) \
+    KERNEL(contains64_##name, tmap_u64, int, prefix##_contains64(f, PLACE##dims##_64, r))
+#define PIECES(name, prefix, f, dims, box) \
+    KERNEL(tau_##name, tmap_u32, POINT##dims, prefix##_tau(f, a)) \
+    KERNEL(replica_##name, tmap_u32, tmap_u32, prefix##_replica(f, box)) \
+    KERNEL(delta_##name, tmap_u32, POINT##dims, prefix##_delta(f, a, r)) \
+    KERNEL(delta64_##name, tmap_u32, POINT##dims##_64, prefix##_delta64(f, a, r))
+
+#define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_fractal_##name##_hash(a)) \
+    MAPS(name, tmap_nbb, tmap_fractal_##name(), 2) \
+    PIECES(name, tmap_nbb, tmap_fractal_##name(), 2, PLACE2)
+TMAP_FRACTALS(KERNELS)
+
 #define KERNELS3(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
-    KERNEL(tau_##name, tmap_u32, tmap_xyz, tmap_nbb3_tau(FRACTAL3(name), a)) \
-    KERNEL(replica_##name, tmap_u32, tmap_u32, tmap_nbb3_replica(FRACTAL3(name), at(a, b, a))) \
-    KERNEL(delta_##name, tmap_u32, tmap_xyz, tmap_nbb3_delta(FRACTAL3(name), a, r)) \
-    KERNEL(delta64_##name, tmap_u32, tmap_xyz64, tmap_nbb3_delta64(FRACTAL3(name), a, r)) \
-    KERNEL(lambda_##name, tmap_u32, tmap_xyz, \
-           tmap_nbb3_lambda(FRACTAL3(name), at(a, b, a ^ b), r)) \
-    KERNEL(lambda64_##name, tmap_u64, tmap_xyz64, \
-           tmap_nbb3_lambda64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
-    KERNEL(lambda_linear_##name, tmap_u32, tmap_xyz, \
-           tmap_nbb3_lambda_linear(FRACTAL3(name), a, r)) \
-    KERNEL(lambda_linear64_##name, tmap_u64, tmap_xyz64, \
-           tmap_nbb3_lambda_linear64(FRACTAL3(name), a, r)) \
-    KERNEL(nu_##name, tmap_u32, tmap_xyz, tmap_nbb3_nu(FRACTAL3(name), at(a, b, a ^ b), r)) \
-    KERNEL(nu64_##name, tmap_u64, tmap_xyz64, \
-           tmap_nbb3_nu64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
-    KERNEL(nu_linear_##name, tmap_u32, tmap_u32, \
-           tmap_nbb3_nu_linear(FRACTAL3(name), at(a, b, a ^ b), r)) \
-    KERNEL(nu_linear64_##name, tmap_u64, tmap_u64, \
-           tmap_nbb3_nu_linear64(FRACTAL3(name), at64(a, b, a ^ b), r)) \
-    KERNEL(contains_##name, tmap_u32, int, tmap_nbb3_contains(FRACTAL3(name), at(a, b, a ^ b), r)) \
-    KERNEL(contains64_##name, tmap_u64, int, \
-           tmap_nbb3_contains64(FRACTAL3(name), at64(a, b, a ^ b), r))
+    MAPS(name, tmap_nbb3, tmap_fractal3_##name(), 3) \
+    PIECES(name, tmap_nbb3, tmap_fractal3_##name(), 3, at(a, b, a))
 TMAP_FRACTALS3(KERNELS3)
 
 // Turned copies. What is stored of a tile depends on its element too.
@@ -77,27 +69,8 @@ __device__ static tmap_xyz tile(tmap_turned t, tmap_u32 i, tmap_u32 r) {
 }
 
 #define KERNELS_TURNED(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, ta, tb, tc) \
-    KERNEL(turned_lambda_##name, tmap_u32, tmap_xyz, \
-           tmap_turned_lambda(tmap_turned_##name(), at(a, b, a ^ b), r)) \
-    KERNEL(turned_lambda64_##name, tmap_u64, tmap_xyz64, \
-           tmap_turned_lambda64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
-    KERNEL(turned_lambda_linear_##name, tmap_u32, tmap_xyz, \
-           tmap_turned_lambda_linear(tmap_turned_##name(), a, r)) \
-    KERNEL(turned_lambda_linear64_##name, tmap_u64, tmap_xyz64, \
-           tmap_turned_lambda_linear64(tmap_turned_##name(), a, r)) \
-    KERNEL(turned_tile_##name, tmap_u32, tmap_xyz, tile(tmap_turned_##name(), a, r)) \
-    KERNEL(turned_nu_##name, tmap_u32, tmap_xyz, \
-           tmap_turned_nu(tmap_turned_##name(), at(a, b, a ^ b), r)) \
-    KERNEL(turned_nu64_##name, tmap_u64, tmap_xyz64, \
-           tmap_turned_nu64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
-    KERNEL(turned_nu_linear_##name, tmap_u32, tmap_u32, \
-           tmap_turned_nu_linear(tmap_turned_##name(), at(a, b, a ^ b), r)) \
-    KERNEL(turned_nu_linear64_##name, tmap_u64, tmap_u64, \
-           tmap_turned_nu_linear64(tmap_turned_##name(), at64(a, b, a ^ b), r)) \
-    KERNEL(turned_contains_##name, tmap_u32, int, \
-           tmap_turned_contains(tmap_turned_##name(), at(a, b, a ^ b), r)) \
-    KERNEL(turned_contains64_##name, tmap_u64, int, \
-           tmap_turned_contains64(tmap_turned_##name(), at64(a, b, a ^ b), r))
+    MAPS(turned_##name, tmap_turned, tmap_turned_##name(), 3) \
+    KERNEL(turned_tile_##name, tmap_u32, tmap_xyz, tile(tmap_turned_##name(), a, r))
 TMAP_TURNED(KERNELS_TURNED)
 
 KERNEL(own_constant, tmap_u32, tmap_xy,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_each3: the engine in three dimensions (each3.h, stencil3.h, life3.h) against the host, which
-// takes cells and their numbers from replication: random fractals of all sides and levels, and others
-// with turned copies, in volumes with pitches and an offset and in compact storage, whole and in shares;
-// each cell visited once and nothing written beside it; folds; stencils; words of one bit per cell; and
-// what is refused.
+// takes cells and their numbers from replication: random fractals of all sides and levels, and
+// others with turned copies, in volumes with pitches and an offset and in compact storage, whole
+// and in shares; each cell visited once and nothing written beside it; folds; stencils; words of
+// one bit per cell; and what is refused.
 #include "fractal/brute.h"
 
 #include <threadmap/fractal/life3.h>
@@ -325,8 +325,8 @@ static void run_refusals(void) {
 
 int main(void) {
     kit_begin();
-    const tmap_u64 most = kit_tiny ? 700 : !kit_gpu ? 60000 : 300000;
-    const int cases = kit_tiny ? 40 : !kit_gpu ? 600 : 800;
+    const tmap_u64 most = kit_tiny ? 700 : kit_small ? 30000 : !kit_gpu ? 60000 : 300000;
+    const int cases = kit_tiny ? 40 : kit_small ? 400 : !kit_gpu ? 600 : 800;
     tmap_u64 state = 0x3d;
     run_refusals();
     kit_release(0);

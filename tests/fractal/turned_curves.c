@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// turned_curves.c: turned copies beside what nbb_maps.c asks of their maps: elements as a group; curves
-// whose successive cells are neighbours, and what else the catalogue is said to be; the lines of data
-// in the comments.
+// turned_curves.c: turned copies beside what nbb_maps.c asks of their maps: elements as a group;
+// curves whose successive cells are neighbours, and what else the catalogue is said to be; the
+// lines of data in the comments.
 #include "fractal/brute.h"
 
 #define SAME(a, b) ((a).x == (b).x && (a).y == (b).y && (a).z == (b).z)

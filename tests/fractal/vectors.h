@@ -6,7 +6,8 @@
 #include "fractal/brute.h"
 #include "fractal/maps.h"
 
-// A fractal, and its last levels as the library says: level_max32, level_max64, and the linear ones.
+// A fractal, and its last levels as the library says: level_max32, level_max64, and the linear
+// ones.
 typedef struct map_subject {
     brute b;
     map_fractal m;
@@ -76,8 +77,8 @@ static inline map_vector vector_of_digits(const map_subject *s, tmap_u32 r, cons
     return v;
 }
 
-// Cells and places of level r > 0, which may be large, in the order of generate.py. Returns how many
-// there are, at most VECTORS_LARGE.
+// Cells and places of level r > 0, which may be large, in the order of generate.py. Returns how
+// many there are, at most VECTORS_LARGE.
 enum { VECTORS_LARGE = 15 };
 static inline int vectors_large(const map_subject *s, tmap_u32 r, tmap_u64 *random,
                                 map_vector *out) {
