@@ -224,18 +224,18 @@ static inline size_t brute_grow(const brute *b, int r, brute_cell *cells, size_t
     return n * (size_t)b->k;
 }
 
-// The place of digits[0..r-1], the finest level's first, which are boxes: each level's box is
-// turned, one after another, by the elements of all levels above, and put at its place. So no
-// intermediate cell is made. An empty box makes it a place that is no cell.
+// The place of digits[0..r-1], the finest level's first, which are boxes: from level to level the
+// place is turned in its box, and moved to where the box is. An empty box makes it a place that is
+// no cell.
 static inline void brute_place(const brute *b, tmap_u32 r, const int *digits, tmap_u64 *at) {
-    const tmap_u64 s[] = {(tmap_u64)b->s[0], (tmap_u64)b->s[1], (tmap_u64)b->s[2]};
+    tmap_u64 side[3] = {1, 1, 1};
     memset(at, 0, 3 * sizeof *at);
-    for (tmap_u32 mu = r; mu-- > 0;) {
-        tmap_u64 v[3];
-        for (int a = 0; a < 3; ++a) v[a] = (tmap_u64)b->box[digits[mu]][a];
-        for (tmap_u32 above = mu + 1; above < r; ++above)
-            brute_move(b->element[digits[above]], s, v);
-        for (int a = 0; a < 3; ++a) at[a] = at[a] * s[a] + v[a];
+    for (tmap_u32 mu = 0; mu < r; ++mu) {
+        brute_move(b->element[digits[mu]], side, at);
+        for (int a = 0; a < 3; ++a) {
+            at[a] += side[a] * (tmap_u64)b->box[digits[mu]][a];
+            side[a] *= (tmap_u64)b->s[a];
+        }
     }
 }
 

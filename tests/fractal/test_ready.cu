@@ -420,14 +420,15 @@ static void run_sectors(tmap_nbb f, tmap_u64 most) {
 }
 
 int main(void) {
-    static const int all_types[MAKERS - SW] = {2, 3, 4, 2, 1, 1, 6, 2, 1};
+    static const int all_types[MAKERS - SW] = {2, 3, 4, 2, 1, 1, 3, 1, 1};
     static const int once[MAKERS - SW] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const char *const sectors[] = {"###/###/##.", "##.##/#####/#.#.#", "###/###/###"};
     engine_begin();
     for (int i = 0; i < ENGINE_COUNT; ++i) {
         const tmap_nbb f = engine_fractal(i);
         if ((kit_tiny && i % 4) || !check_turn()) continue;
-        for (tmap_u32 r = 0; engine_fits(f, r); ++r) run_level(f, r, all_types);
+        for (tmap_u32 r = 0; engine_fits(f, r); ++r) // few cells leave little to go wrong
+            run_level(f, r, tmap_nbb_cells(f, r) < 30 ? once : all_types);
         run_sectors(f, kit_tiny ? 1u << 16 : kit_gpu ? 1u << 20 : 1u << 18);
     }
     for (size_t i = 0; i < COUNT(sectors); ++i) {
