@@ -97,17 +97,76 @@ def measure(call, gpu, check, once, most=1000):
     return median, 100 * (times[len(times) * 3 // 4] - times[len(times) // 4]) / median
 
 
-def free(*gpus):
-    for gpu in gpus:
-        if gpu is not None and hasattr(gpu.cuda, "empty_cache"):
-            gpu.cuda.empty_cache()
-        elif gpu is not None:
-            gpu.get_default_memory_pool().free_all_blocks()
+def free(gpu):
+    if gpu is None:
+        return
+    if hasattr(gpu.cuda, "empty_cache"):
+        gpu.cuda.empty_cache()
+    else:
+        gpu.get_default_memory_pool().free_all_blocks()
 
 
-def write(path, bench, names, rows):
-    """The results in the form of the others, with the versions of what was imported of `names`."""
-    versions = {name: sys.modules[name].__version__ for name in names
-                if hasattr(sys.modules.get(name), "__version__")}
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"meta": {"bench": bench, "versions": versions}, "rows": rows}, file, indent=1)
+class Table:
+    """The lines that a script prints and the rows that it writes. keys: of a row that has its time, in the
+    first columns; rate: the key of what is done in a second."""
+
+    def __init__(self, args, keys, rate):
+        self.args, self.keys, self.rate, self.rows = args, keys, rate, []
+        print("| " + " | ".join([*keys, "ms", "noise", rate]) + " |\n|" + " --- |" * (len(keys) + 3))
+
+    def time(self, row, make, gpu, check, each, once=False, most=1000):
+        """Times the call that make() makes and keeps its row, with the rate each / ms, unless --only leaves
+        it out or time is over. What fails says why on its line. Returns the time, or None."""
+        if self.args.only not in row["variant"]:
+            return None
+        line = "".join(f"| {row[key]} " for key in self.keys) + "|"
+        if over(self.args.seconds):
+            print(f"{line} skipped: {self.args.seconds:g} seconds are over | | |", flush=True)
+            return None
+        try:
+            ms, noise = measure(make(), gpu, check, once, most)
+        except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
+            print(f"{line} {reason(failure)} | | |", flush=True)
+            return None
+        finally:
+            free(gpu)
+        print(f"{line} {ms:.4f} | {noise:.1f}% | {each / ms:.6g} |", flush=True)
+        self.rows.append({**row, "ms": round(ms, 5), "noise_pct": round(noise, 2),
+                          self.rate: float(f"{each / ms:.7g}"), "verified": True})
+        return ms
+
+    def write(self, bench, names):
+        """The results in the form of the others, with the versions of what was imported of `names`."""
+        versions = {name: sys.modules[name].__version__ for name in names
+                    if hasattr(sys.modules.get(name), "__version__")}
+        if self.args.out:
+            with open(self.args.out, "w", encoding="utf-8") as file:
+                json.dump({"meta": {"bench": bench, "versions": versions}, "rows": self.rows}, file,
+                          indent=1)
+
+
+# ---- of points and frames -----------------------------------------------------------------------
+
+def hashed(numbers):
+    """A hash of numbers of 32 bits, as floats in [0, 1), multiples of 2^-24: points of pairs_sweep.h and
+    drmsd_random of drmsd_sweep.h."""
+    np = module("numpy")
+    h = numbers * 2654435769 & 0xffffffff
+    h ^= h >> np.uint64(15)
+    h = h * 2246822519 & 0xffffffff
+    h ^= h >> np.uint64(13)
+    return (h >> np.uint64(8)).astype(np.float32) / np.float32(16777216)
+
+
+def chunks(n, most):
+    """Slices of so many rows that they have at most `most` elements, n of a row; equal ones where n
+    is a multiple of their number."""
+    rows = n
+    while rows > 1 and rows * n > most:
+        rows = (rows + 1) // 2
+    return [slice(i, min(n, i + rows)) for i in range(0, n, rows)]
+
+
+def apart2(a, b):
+    """Squared distances of all points of two sets."""
+    return ((a[:, None] - b[None]) ** 2).sum(-1)

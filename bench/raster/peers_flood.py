@@ -16,12 +16,11 @@ takes longer than the limit is left out of that input's larger maps. --volume N:
 volume of N x N x N cells, noise_50 of bench_label3, with 26 neighbours.
 """
 import os
-import statistics
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import peers as common  # noqa: E402  # pylint: disable=wrong-import-position
-from peers import module, reason  # noqa: E402  # pylint: disable=wrong-import-position
+from peers import module  # noqa: E402  # pylint: disable=wrong-import-position
 
 INPUTS = ("terrain", "serpentine_h", "serpentine_v", "spiral", "noise_593", "noise_650",
           "checkerboard", "wet", "dry", "maze")
@@ -262,44 +261,26 @@ def check(m, work, variant, result):
 
 # ---- times ---------------------------------------------------------------------------------------
 
-rows_out, late = [], set()
-print("| n | input | work | variant | device | ms | noise | Mpix/s |\n"
-      "| --- | --- | --- | --- | --- | --- | --- | --- |")
+table, late = common.Table(args, ("size", "input", "work", "variant", "device"), "mpix_s"), set()
 for size in sorted(int(text) for text in args.n.split(",")):
     for input_name in args.inputs.split(","):
         if common.over(args.seconds):
-            print(f"| {size} | {input_name} | | skipped: {args.seconds:g} seconds are over |",
-                  flush=True)
+            print(f"| {size} | {input_name} | skipped: {args.seconds:g} seconds are over |", flush=True)
             continue
         map_ = Map(input_name, size)
         map_.find()
         for work_, name, where, maker in peers(map_):
-            if args.only not in name:
+            if (input_name, work_, name) in late:
                 continue
-            line = f"| {size} | {input_name} | {work_} | {name} | {where} |"
-            if common.over(args.seconds) or (input_name, work_, name) in late:
-                print(f"{line} skipped | | |", flush=True)
-                continue
-            try:
-                milliseconds, noise = common.measure(
-                    maker(), cupy if where == "cuda" else None,
-                    lambda result, m=map_, w=work_, v=name: check(m, w, v, result),
-                    where == "cpu", 500)
-            except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
-                print(f"{line} {reason(failure)} | | |", flush=True)
-                continue
-            finally:
-                common.free(cupy)
-            if milliseconds > args.limit:
+            row = {"work": work_, "variant": name, "domain": "map", "input": input_name, "size": size,
+                   "connectivity": args.connectivity, "dtype": "i16" if work_ == "flood" else "u8",
+                   "device": where}
+            milliseconds = table.time(
+                row, maker, cupy if where == "cuda" else None,
+                lambda result, m=map_, w=work_, v=name: check(m, w, v, result), size * size / 1e3,
+                where == "cpu", 500)
+            if milliseconds is not None and milliseconds > args.limit:
                 late.add((input_name, work_, name))
-            mpix = size * size / 1e3 / milliseconds
-            print(f"{line} {milliseconds:.4f} | {noise:.1f}% | {mpix:.1f} |", flush=True)
-            rows_out.append({"work": work_, "variant": name, "domain": "map",
-                             "input": input_name, "size": size,
-                             "connectivity": args.connectivity,
-                             "dtype": "i16" if work_ == "flood" else "u8", "device": where,
-                             "ms": round(milliseconds, 5), "noise_pct": round(noise, 2),
-                             "mpix_s": round(mpix, 3), "verified": True})
 
 
 def volume_peers(n):
@@ -318,26 +299,20 @@ def volume_peers(n):
         yield "scipy_label", "cpu", lambda: scipy_ndimage.label(host, structure=cube)
 
 
-volume_rows, found = [], set()  # found: numbers of components
+components = []  # that each peer has found in the volume
+
+
+def same_components(result):
+    components.append(int(result[1]))
+    if components[-1] != components[0]:
+        raise ValueError(f"wrong: {components[-1]} components instead of {components[0]}")
+
+
 for name, where, label_volume in volume_peers(args.volume) if args.volume else ():
-    if args.only not in name or common.over(args.seconds):
-        continue
-    times = []
-    while len(times) < 2 or (len(times) < 6 and sum(times) < 1000):  # the first call warms up
-        answer, milliseconds = common.timed(label_volume, cupy if where == "cuda" else None)
-        found.add(int(answer[1]))
-        times.append(milliseconds)
-        del answer
-    milliseconds = statistics.median(times[1:])
-    mpix = args.volume ** 3 / 1e3 / milliseconds
-    print(f"| {args.volume} | noise_50 | label | {name} | {where} | {milliseconds:.4f} | | {mpix:.1f} |",
-          flush=True)
-    volume_rows.append({"work": "label", "variant": name, "domain": "volume", "input": "noise_50",
-                        "size": args.volume, "connectivity": 26, "dtype": "u8", "device": where,
-                        "ms": round(milliseconds, 5), "mpix_s": round(mpix, 3), "verified": True})
-if len(found) > 1:
-    sys.exit(f"wrong: {sorted(found)} components")
-if len(volume_rows) > 1:  # else there is nothing to compare with
-    rows_out += volume_rows
-if args.out:
-    common.write(args.out, "peers_flood", ("numpy", "scipy", "cupy", "cv2"), rows_out)
+    row = {"work": "label", "variant": name, "domain": "volume", "input": "noise_50",
+           "size": args.volume, "connectivity": 26, "dtype": "u8", "device": where}
+    table.time(row, lambda call=label_volume: call, cupy if where == "cuda" else None, same_components,
+               args.volume ** 3 / 1e3)
+if len(components) == 1:  # there was nothing to compare with
+    table.rows = [row for row in table.rows if row["domain"] != "volume"]
+table.write("peers_flood", ("numpy", "scipy", "cupy", "cv2"))

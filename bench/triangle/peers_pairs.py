@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Times what other libraries offer for the works of bench_pairs, where they can be imported: torch,
-also compiled, CuPy, KeOps and torch_cluster or PyG on the GPU, SciPy and scikit-learn on the CPU.
+"""Times what torch, also compiled, and CuPy offer for the works of bench_pairs, where they can be
+imported.
 
     peers_pairs.py [--n N,N,...] [--only TEXT] [--seconds S] [--torch cuda|cpu] [--out FILE]
 
 Points, bodies and the radius are those of bench_pairs. Prints a Markdown table of medians, and
 writes the same as JSON in the form of the other results: variant torch_count and so on, `of` the
 work that it does, `device` where. Each result is checked before its time is listed: a count against
-another implementation, distances and pulls against some in double. What fails says why on its line;
-what has not begun after so many seconds is left out. `tpairs` counts each pair once, also where a
-library looks at it twice.
+SciPy's tree or a sum in double, distances and pulls against some in double. What fails says why on
+its line; what has not begun after so many seconds is left out. `tpairs` counts each pair once, also
+where a library looks at it twice.
 """
-import importlib
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import peers as common  # noqa: E402  # pylint: disable=wrong-import-position
-from peers import module, reason  # noqa: E402  # pylint: disable=wrong-import-position
+from peers import apart2, chunks, module  # noqa: E402  # pylint: disable=wrong-import-position
 
 parser = common.parser(__doc__, 60)
 parser.add_argument("--n", default="30720,131072", help="numbers of points (%(default)s)")
@@ -26,17 +25,11 @@ common.add_torch(parser)
 args = parser.parse_args()
 
 np = module("numpy")
-if np is None:
+torch = common.torch_on(args.torch) if np is not None else None
+cupy = common.cupy_on_gpu() if np is not None else None
+if torch is None and cupy is None:
     common.skip()
-torch = common.torch_on(args.torch)
-cupy = common.cupy_on_gpu()
-scipy = module("scipy.spatial")
-sklearn = module("sklearn.neighbors")
-keops = module("pykeops.torch") if torch is not None else None
-cluster = module("torch_cluster") if torch is not None else None
-geometric = module("torch_geometric.nn") if torch is not None else None
-if torch is None and cupy is None and scipy is None and sklearn is None:
-    common.skip()
+spatial = module("scipy.spatial")
 
 RADIUS = float(np.float32(0.0968))
 EPS2 = float(np.float32(1e-4))
@@ -45,12 +38,16 @@ EPS2 = float(np.float32(1e-4))
 # ---- points and what is known of them ------------------------------------------------------------
 
 def make_points(n, d):
-    """Those of pairs_sweep.h: multiples of 2^-24 in [0, 1)."""
-    h = np.arange(n * d, dtype=np.uint64) * 2654435769 & 0xffffffff
-    h ^= h >> np.uint64(15)
-    h = h * 2246822519 & 0xffffffff
-    h ^= h >> np.uint64(13)
-    return ((h >> np.uint64(8)).astype(np.float32) / np.float32(16777216)).reshape(n, d)
+    """Those of pairs_sweep.h."""
+    return common.hashed(np.arange(n * d, dtype=np.uint64)).reshape(n, d)
+
+
+def near_sum(a, b):
+    return (apart2(a, b) < RADIUS * RADIUS).sum()
+
+
+def terms_sum(a, b):
+    return ((apart2(a[:, :3], b[:, :3]).sqrt() - apart2(a[:, 3:], b[:, 3:]).sqrt()) ** 2).sum()
 
 
 class Size:
@@ -66,27 +63,19 @@ class Size:
             self.known[key] = compute()
         return self.known[key]
 
-    def hits(self, but):
-        """Pairs within the radius, by an implementation that is not the library `but`."""
-        ways = {
-            "scipy": scipy is not None and (lambda: scipy_count(self)()),
-            "torch": torch is not None and (lambda: torch_brute(
-                self, lambda a, b: (apart2(a, b) < RADIUS * RADIUS).sum(), self.x, 1)),
-            "sklearn": sklearn is not None and (lambda: sklearn_count(self)()),
-        }
-        if args.torch == "cpu":  # there a tree is quicker
-            ways["torch"] = ways.pop("torch")
-        for library, compute in ways.items():
-            if compute and library != but:
-                return self.once(library, compute)
-        raise ValueError("there is nothing to compare the count with")
+    def brute(self, what, points, own):
+        """The sum of `what` over all pairs in double; own: what a point gives with itself."""
+        x, total = on_device(points).double(), 0.0
+        for rows in chunks(self.n, 1 << 26):
+            total += float(what(x[rows], x))
+        return (total - own * self.n) / 2
 
-    def terms(self):
-        """The sum of dRMSD in double, from differences."""
-        def add(a, b):
-            return ((apart2(a[:, :3], b[:, :3]).sqrt() - apart2(a[:, 3:], b[:, 3:]).sqrt())
-                    ** 2).sum()
-        return self.once("terms", lambda: torch_brute(self, add, self.frames, 0))
+    def hits(self):
+        """Pairs within the radius."""
+        if spatial is None:
+            return self.once("hits", lambda: self.brute(near_sum, self.x, 1))
+        tree = spatial.cKDTree(self.x)
+        return self.once("hits", lambda: (int(tree.count_neighbors(tree, RADIUS)) - self.n) // 2)
 
     def pull(self, body):
         def compute():
@@ -102,13 +91,14 @@ def expect(got, want, tolerance):
         raise ValueError(f"wrong: {got} instead of {want}")
 
 
-def is_count(size, library, tolerance=1e-5):
+def is_count(size, tolerance=1e-5):
     """The check of a count; tolerance: the part of it that may be rounded to the other side."""
-    return lambda got: expect(int(got), size.hits(library), tolerance)
+    return lambda got: expect(int(got), size.hits(), tolerance)
 
 
 def is_terms(size):
-    return lambda got: expect(float(got), size.terms(), 1e-3)
+    return lambda got: expect(
+        float(got), size.once("terms", lambda: size.brute(terms_sum, size.frames, 0)), 1e-3)
 
 
 def is_matrix(size, distance):
@@ -120,24 +110,11 @@ def is_matrix(size, distance):
             i, j = min(i, j), max(i, j)
             if i == j:
                 continue
-            u, v = size.x[i].astype(np.float64), size.x[j].astype(np.float64)
-            at = i * (2 * n - i - 1) // 2 + j - i - 1
-            value = float(got[i, j] if got.ndim == 2 else got[at])
+            want = float(distance(size.x[i].astype(np.float64) - size.x[j].astype(np.float64)))
+            value = float(got[i, j] if got.ndim == 2 else got[i * (2 * n - i - 1) // 2 + j - i - 1])
             # Those of a matrix product are less exact where points are near.
-            if abs(value - distance(u - v)) > 1e-3 * distance(u - v) + 1e-3:
-                raise ValueError(f"wrong: {value} instead of {distance(u - v)}")
-    return check
-
-
-def is_list(size, library):
-    """The check of a list of pairs, each once: their number, and whether some of them are near."""
-    def check(pairs):
-        expect(len(pairs), size.hits(library), 1e-5)
-        some = pairs[:: max(1, len(pairs) // 1000)]
-        some = np.asarray(some.cpu() if hasattr(some, "cpu") else some)
-        apart = (size.x[some[:, 0]] - size.x[some[:, 1]]).astype(np.float64)
-        if not (np.sqrt((apart ** 2).sum(1)) < RADIUS * (1 + 1e-6)).all():
-            raise ValueError("wrong: a pair that is not near")
+            if abs(value - want) > 1e-3 * want + 1e-3:
+                raise ValueError(f"wrong: {value} instead of {want}")
     return check
 
 
@@ -154,49 +131,33 @@ def is_pulls(size):
 # ---- works ---------------------------------------------------------------------------------------
 
 def euclidean(v):
-    return float((v ** 2).sum()) ** .5
+    return (v ** 2).sum() ** .5
 
 
 def chebyshev(v):
-    return float(abs(v).max())
-
-
-def chunks(n, most):
-    """Slices of so many rows that they have at most `most` elements, n of a row; equal ones where n
-    is a multiple of their number."""
-    rows = n
-    while rows > 1 and rows * n > most:
-        rows = (rows + 1) // 2
-    return [slice(i, min(n, i + rows)) for i in range(0, n, rows)]
+    return abs(v).max()
 
 
 def on_device(x):
     return torch.from_numpy(x).to(args.torch)
 
 
-def apart2(a, b):
-    return ((a[:, None] - b[None]) ** 2).sum(-1)
-
-
-def torch_brute(size, what, points, own):
-    """The sum of `what` over all pairs in double; own: what a point gives with itself."""
-    x, total = on_device(points).double(), 0.0
-    for rows in chunks(size.n, 1 << 26):
-        total += float(what(x[rows], x))
-    return (total - own * size.n) / 2
-
-
-def torch_count(size, mode):
+def torch_count(size):
     x = on_device(size.x)
 
     def call():
         total = torch.zeros((), dtype=torch.int64, device=args.torch)
         for rows in chunks(size.n, 1 << 30):
-            near = torch.cdist(x[rows], x[rows.start:], compute_mode=mode) < RADIUS
+            near = torch.cdist(x[rows], x[rows.start:]) < RADIUS
             count = rows.stop - rows.start  # the first columns have each pair twice
             total += near.sum() - (near[:, :count].sum() + count) // 2
         return total
     return call
+
+
+def torch_compile_count(size):
+    x, compiled = on_device(size.x), torch.compile(near_sum, dynamic=False)
+    return lambda: (sum(compiled(x[rows], x) for rows in chunks(size.n, 1 << 29)) - size.n) // 2
 
 
 def torch_drmsd(size):
@@ -213,74 +174,19 @@ def torch_drmsd(size):
     return call
 
 
-def torch_gravity(size, most, compiled):
+def torch_gravity(size):
     bodies = on_device(size.bodies)
 
-    def pull(mine, all_bodies):
-        apart = all_bodies[None, :, :3] - mine[:, None, :3]
+    def pull(mine):
+        apart = bodies[None, :, :3] - mine[:, None, :3]
         r = ((apart ** 2).sum(-1) + EPS2).rsqrt()
-        return ((all_bodies[:, 3] * r * r * r)[..., None] * apart).sum(1)
-    function = torch.compile(pull, dynamic=False) if compiled else pull
-    return lambda: torch.cat([function(bodies[rows], bodies) for rows in chunks(size.n, most)])
-
-
-def torch_compiled(size, points, function, most, ordered):
-    """The sum of a function of all ordered pairs of points, compiled; from it what is asked for."""
-    x, compiled = on_device(points), torch.compile(function, dynamic=False)
-
-    def call():
-        return ordered(sum(compiled(x[rows], x) for rows in chunks(size.n, most)))
-    return call
-
-
-def near_sum(a, b):
-    return (apart2(a, b) < RADIUS * RADIUS).sum()
-
-
-def terms_sum(a, b):
-    off = apart2(a[:, :3], b[:, :3]).sqrt() - apart2(a[:, 3:], b[:, 3:]).sqrt()
-    return (off ** 2).sum(dtype=torch.float64)
+        return ((bodies[:, 3] * r * r * r)[..., None] * apart).sum(1)
+    return lambda: torch.cat([pull(bodies[rows]) for rows in chunks(size.n, 1 << 28)])
 
 
 def torch_matrix(size, function):
     x = on_device(size.x)
     return lambda: function(x)
-
-
-def keops_bodies(size):
-    bodies = on_device(size.bodies)
-    where, mass = bodies[:, :3].contiguous(), bodies[:, 3:].contiguous()
-    return (keops.LazyTensor(where[:, None, :]), keops.LazyTensor(where[None, :, :]),
-            keops.LazyTensor(mass[None, :, :]))
-
-
-def keops_gravity(size):
-    x, y, mass = keops_bodies(size)
-
-    def call():
-        apart = y - x
-        r = ((apart ** 2).sum(-1) + EPS2).rsqrt()
-        return (mass * r * r * r * apart).sum(dim=1)
-    return call
-
-
-def keops_count(size):
-    x = on_device(size.x)
-    a, b = keops.LazyTensor(x[:, None, :]), keops.LazyTensor(x[None, :, :])
-
-    def call():  # a row's sum of floats is exact
-        near = (RADIUS * RADIUS - ((a - b) ** 2).sum(-1)).step().sum(dim=1)
-        return (near.sum(dtype=torch.float64) - size.n) / 2
-    return call
-
-
-def radius_graph(size, library):
-    x = on_device(size.x)
-
-    def call():
-        edges = library.radius_graph(x, RADIUS, loop=False, max_num_neighbors=1024)
-        return edges[:, edges[0] < edges[1]].T
-    return call
 
 
 CUPY_COUNT = r"""
@@ -329,154 +235,37 @@ def cupy_matrix(size, value):
     return lambda: kernel(x, size.n, cupy.empty((size.n, size.n), dtype=cupy.float32))
 
 
-def cupy_pdist(size, metric):
-    x, distance = cupy.asarray(size.x), importlib.import_module("cupyx.scipy.spatial.distance")
-    return lambda: distance.pdist(x, metric)
-
-
-def scipy_count(size):
-    def call():  # the tree included, as everywhere on the CPU
-        tree = scipy.cKDTree(size.x)
-        return (int(tree.count_neighbors(tree, RADIUS)) - size.n) // 2
-    return call
-
-
-def sklearn_count(size):
-    def call():
-        tree = sklearn.KDTree(size.x)
-        return (int(tree.query_radius(size.x, RADIUS, count_only=True).sum()) - size.n) // 2
-    return call
-
-
-def sklearn_list(size):
-    def call():
-        neighbours = sklearn.NearestNeighbors(radius=RADIUS, algorithm="kd_tree", n_jobs=-1)
-        lists = neighbours.fit(size.x).radius_neighbors(size.x, return_distance=False)
-        counts = [len(row) for row in lists]
-        pairs = np.stack([np.repeat(np.arange(size.n), counts), np.concatenate(lists)], axis=1)
-        return pairs[pairs[:, 0] < pairs[:, 1]]
-    return call
-
-
 # ---- the peers -----------------------------------------------------------------------------------
 
 def peers(size):
-    """(variant, of, d, device, function that makes the call, check)"""
-    n, gpu = size.n, args.torch
-    gram, differences = "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"
+    """(variant, of, d, function that makes the call, check)"""
     if torch is not None:
-        def half(total):
-            return (total - n) // 2
-        yield ("torch_count", "count", 3, gpu, lambda: torch_count(size, gram),
-               is_count(size, "torch", 1e-3))
-        yield ("torch_count_differences", "count", 3, gpu,
-               lambda: torch_count(size, differences), is_count(size, "torch"))
-        yield ("torch_compile_count", "count", 3, gpu,
-               lambda: torch_compiled(size, size.x, near_sum, 1 << 29, half),
-               is_count(size, "torch"))
-        yield "torch_drmsd", "drmsd", 6, gpu, lambda: torch_drmsd(size), is_terms(size)
-        yield ("torch_compile_drmsd", "drmsd", 6, gpu,
-               lambda: torch_compiled(size, size.frames, terms_sum, 1 << 29,
-                                      lambda total: total / 2), is_terms(size))
-        yield ("torch_pdist", "store_euclidean", 3, gpu,
-               lambda: torch_matrix(size, torch.pdist), is_matrix(size, euclidean))
-        yield ("torch_cdist", "store_euclidean", 3, gpu,
-               lambda: torch_matrix(size, lambda x: torch.cdist(x, x)),
+        yield "torch_count", "count", 3, torch_count, is_count(size, 1e-3)
+        yield "torch_compile_count", "count", 3, torch_compile_count, is_count(size)
+        yield "torch_drmsd", "drmsd", 6, torch_drmsd, is_terms(size)
+        yield ("torch_pdist", "store_euclidean", 3, lambda s: torch_matrix(s, torch.pdist),
                is_matrix(size, euclidean))
-        yield ("torch_pdist_chebyshev", "store_chebyshev", 3, gpu,
-               lambda: torch_matrix(size, lambda x: torch.pdist(x, p=float("inf"))),
+        yield ("torch_cdist", "store_euclidean", 3,
+               lambda s: torch_matrix(s, lambda x: torch.cdist(x, x)), is_matrix(size, euclidean))
+        yield ("torch_pdist_chebyshev", "store_chebyshev", 3,
+               lambda s: torch_matrix(s, lambda x: torch.pdist(x, p=float("inf"))),
                is_matrix(size, chebyshev))
-        yield ("torch_cdist_chebyshev", "store_chebyshev", 3, gpu,
-               lambda: torch_matrix(size, lambda x: torch.cdist(x, x, p=float("inf"))),
-               is_matrix(size, chebyshev))
-        yield ("torch_gravity", "rows", 4, gpu, lambda: torch_gravity(size, 1 << 28, False),
-               is_pulls(size))
-        yield ("torch_compile_gravity", "rows", 4, gpu,
-               lambda: torch_gravity(size, 1 << 29, True), is_pulls(size))
+        yield "torch_gravity", "rows", 4, torch_gravity, is_pulls(size)
     if cupy is not None:
-        yield "cupy_count", "count", 3, "cuda", lambda: cupy_count(size), is_count(size, "cupy")
-        yield ("cupy_chebyshev", "store_chebyshev", 3, "cuda",
-               lambda: cupy_matrix(size, "fmaxf(fmaxf(fabsf(a), fabsf(b)), fabsf(c))"),
+        yield "cupy_count", "count", 3, cupy_count, is_count(size)
+        yield ("cupy_chebyshev", "store_chebyshev", 3,
+               lambda s: cupy_matrix(s, "fmaxf(fmaxf(fabsf(a), fabsf(b)), fabsf(c))"),
                is_matrix(size, chebyshev))
-        yield ("cupy_euclidean", "store_euclidean", 3, "cuda",
-               lambda: cupy_matrix(size, "sqrtf(a * a + b * b + c * c)"),
-               is_matrix(size, euclidean))
-        yield ("cupy_pdist_chebyshev", "store_chebyshev", 3, "cuda",
-               lambda: cupy_pdist(size, "chebyshev"), is_matrix(size, chebyshev))
-        yield ("cupy_pdist", "store_euclidean", 3, "cuda",
-               lambda: cupy_pdist(size, "euclidean"), is_matrix(size, euclidean))
-    if keops is not None:
-        yield "keops_gravity", "rows", 4, gpu, lambda: keops_gravity(size), is_pulls(size)
-        yield "keops_count", "count", 3, gpu, lambda: keops_count(size), is_count(size, "keops")
-    if cluster is not None:
-        yield ("torch_cluster_radius_graph", "select", 3, gpu,
-               lambda: radius_graph(size, cluster), is_list(size, "cluster"))
-    if geometric is not None:
-        yield ("torch_geometric_radius_graph", "select", 3, gpu,
-               lambda: radius_graph(size, geometric), is_list(size, "geometric"))
-    if scipy is not None:
-        yield "scipy_count", "count", 3, "cpu", lambda: scipy_count(size), is_count(size, "scipy")
-        yield ("scipy_query_pairs", "select", 3, "cpu",
-               lambda: lambda: scipy.cKDTree(size.x).query_pairs(RADIUS, output_type="ndarray"),
-               is_list(size, "scipy"))
-        distance = module("scipy.spatial.distance")
-        for metric, value in (("chebyshev", chebyshev), ("euclidean", euclidean)):
-            if n <= 40000:  # doubles
-                yield (f"scipy_pdist_{metric}", f"store_{metric}", 3, "cpu",
-                       lambda metric=metric: lambda: distance.pdist(size.x, metric),
-                       is_matrix(size, value))
-    if sklearn is not None:
-        yield ("sklearn_count", "count", 3, "cpu", lambda: sklearn_count(size),
-               is_count(size, "sklearn"))
-        yield ("sklearn_radius_neighbors", "select", 3, "cpu", lambda: sklearn_list(size),
-               is_list(size, "sklearn"))
-        metrics = module("sklearn.metrics")
-        if n <= 40000:
-            yield ("sklearn_pairwise_distances", "store_euclidean", 3, "cpu",
-                   lambda: lambda: metrics.pairwise_distances(size.x, n_jobs=-1),
-                   is_matrix(size, euclidean))
+        yield ("cupy_euclidean", "store_euclidean", 3,
+               lambda s: cupy_matrix(s, "sqrtf(a * a + b * b + c * c)"), is_matrix(size, euclidean))
 
 
-# ---- times ---------------------------------------------------------------------------------------
-
-AT_ONCE = ("scipy", "sklearn")
-AT_LAST = ("torch_compile", "keops", *AT_ONCE)  # compilers and the CPU, which take seconds
-
-
-def gpu_of(variant, device):
-    """Whose events time a variant."""
-    if device == "cpu":
-        return None
-    return cupy if variant.startswith("cupy") else torch
-
-
-rows_out = []
-print("| n | variant | of | device | ms | noise | Tpair/s |\n"
-      "| --- | --- | --- | --- | --- | --- | --- |")
-sizes = [Size(int(text)) for text in args.n.split(",")]
-for last in (False, True):
-    for size_ in sizes:
-        for name, of, d_, where, make, correct in peers(size_):
-            if args.only not in name or name.startswith(AT_LAST) != last:
-                continue
-            line = f"| {size_.n} | {name} | {of} | {where} |"
-            if common.over(args.seconds):
-                print(f"{line} skipped: {args.seconds:g} seconds are over | | |", flush=True)
-                continue
-            try:
-                milliseconds, noise = common.measure(
-                    make(), gpu_of(name, where), correct, name.startswith(AT_ONCE))
-            except Exception as failure:  # pylint: disable=broad-except  # a limit is a result too
-                print(f"{line} {reason(failure)} | | |", flush=True)
-                continue
-            finally:
-                common.free(torch if args.torch == "cuda" else None, cupy)
-            tpairs = size_.n * (size_.n - 1) / 2e9 / milliseconds
-            print(f"{line} {milliseconds:.4f} | {noise:.1f}% | {tpairs:.4f} |", flush=True)
-            rows_out.append({"work": "pairs", "variant": name, "of": of, "domain": "triangle",
-                             "size": size_.n, "d": d_, "dtype": "f32", "device": where,
-                             "ms": round(milliseconds, 5), "noise_pct": round(noise, 2),
-                             "tpairs": round(tpairs, 6), "verified": True})
-if args.out:
-    common.write(args.out, "peers_pairs",
-                 ("numpy", "scipy", "sklearn", "torch", "cupy", "MDAnalysis", "mdtraj"), rows_out)
+table = common.Table(args, ("size", "variant", "of", "device"), "tpairs")
+for size_ in [Size(int(text)) for text in args.n.split(",")]:
+    for name, of, d_, make, correct in peers(size_):
+        by_torch = name.startswith("torch")
+        row = {"work": "pairs", "variant": name, "of": of, "domain": "triangle", "size": size_.n,
+               "d": d_, "dtype": "f32", "device": args.torch if by_torch else "cuda"}
+        table.time(row, lambda: make(size_), (torch if args.torch == "cuda" else None) if by_torch
+                   else cupy, correct, size_.n * (size_.n - 1) / 2e9)
+table.write("peers_pairs", ("numpy", "scipy", "torch", "cupy"))
