@@ -19,77 +19,21 @@ import os
 import re
 import sys
 
-from plots.ask import (table_ask, table_ask_blocks, table_ask_bulbs, table_ask_costs,
-                       table_ask_differ, table_ask_dp, table_ask_drivers, table_ask_energy,
-                       table_ask_insert, table_ask_levels, table_ask_lost, table_ask_optima,
-                       table_ask_order, table_ask_p, table_ask_summary)
-from plots.ask_model import table_ask_predict
-from plots.ask_paper import table_ask_claims
-from plots.ask_pictures import (draw_ask_landscape, draw_ask_model, draw_ask_omega, draw_ask_p,
-                                draw_ask_speedup, draw_ask_theory, has_ask, has_ask_levels,
-                                has_ask_model, has_ask_theory)
-from plots.choosing import (table_choose, table_choose_ask, table_choose_compact,
-                            table_choose_fractals, table_choose_maps, table_choose_pairs)
-from plots.compact import (draw_compact_memory, draw_compact_speed, has_compact, table_compact,
-                           table_compact_claims, table_compact_levels, table_compact_moves,
-                           table_compact_top, table_compact_works)
-from plots.drmsd import (draw_drmsd, has_drmsd, table_drmsd, table_drmsd_claims, table_drmsd_u,
-                         table_molecules)
-from plots.floods import table_flood_claims, table_floods, table_granularity, table_label3
-from plots.fractals import (table_block, table_dummy, table_engine, table_fractals, table_gasket,
-                            table_meta, table_n_0, table_reduce, table_rho, table_summary)
-from plots.fractals3 import table_fractal3, table_fractal3_life, table_fractal3_turned
-from plots.fractals_paper import table_fractal_claims, table_simplex_claims
-from plots.fractals_pictures import (draw_dummy, draw_fig11, draw_forms, draw_fractals,
-                                     draw_speedup, draw_theory, has_dummy, has_fig11, has_forms,
-                                     has_gasket, has_tops)
-from plots.others import table_others, table_versions
+from plots import (ask, ask_model, ask_paper, ask_pictures, choosing, compact, drmsd, floods, fractals,
+                   fractals3, fractals_paper, fractals_pictures, others, triangle, triangle_paper,
+                   triangle_pictures)
 from plots.results import DOCUMENTS, ROOT, WORKS, default_results, load
 from plots.sentences import SENTENCES, refresh
 from plots.style import note, start
 from plots.text import NOTHING
-from plots.triangle import (table_pairs, table_pdist, table_triangle, table_triple_tables,
-                            table_triples)
-from plots.triangle_paper import table_triangle_claims, table_triangle_k, table_triangle_waste
-from plots.triangle_pictures import (draw_triangle, draw_triangle_k, draw_triangle_published,
-                                     has_triangle, has_triangle_maps)
 
-ASK_TABLES = {
-    "ask": table_ask, "ask-differ": table_ask_differ, "ask-drivers": table_ask_drivers,
-    "ask-bulbs": table_ask_bulbs, "ask-levels": table_ask_levels, "ask-costs": table_ask_costs,
-    "ask-predict": table_ask_predict, "ask-lost": table_ask_lost, "ask-energy": table_ask_energy,
-    "ask-summary": table_ask_summary, "ask-dp": table_ask_dp, "ask-p": table_ask_p,
-    "ask-optima": table_ask_optima, "ask-blocks": table_ask_blocks,
-    "ask-insert": table_ask_insert, "ask-order": table_ask_order,
-    "ask-claims": table_ask_claims,
-}
-
-TABLES = {
-    **ASK_TABLES,
-    "choose": table_choose, "choose-pairs": table_choose_pairs,
-    "choose-fractals": table_choose_fractals, "choose-compact": table_choose_compact,
-    "choose-maps": table_choose_maps, "choose-ask": table_choose_ask,
-    "others": table_others, "versions": table_versions,
-    "meta": table_meta, "summary": table_summary, "engine": table_engine,
-    **{f"gasket-{work}": table_gasket(work) for work in WORKS},
-    "fractal3": table_fractal3, "fractal3-life": table_fractal3_life,
-    "fractal3-turned": table_fractal3_turned,
-    "rho": table_rho,
-    **{f"fractals-{work}": table_fractals(work) for work in WORKS},
-    "n0": table_n_0, "dummy": table_dummy, "triangle": table_triangle, "pdist": table_pdist,
-    "triangle-claims": table_triangle_claims, "triangle-k": table_triangle_k,
-    "triangle-waste": table_triangle_waste,
-    "pairs": table_pairs, "triples": table_triples, "triple-tables": table_triple_tables,
-    "molecules": table_molecules,
-    "drmsd": table_drmsd, "drmsd-u": table_drmsd_u, "drmsd-claims": table_drmsd_claims,
-    "floods": table_floods, "granularity": table_granularity, "label3": table_label3,
-    "flood-claims": table_flood_claims,
-    "fractal-claims": table_fractal_claims, "simplex-claims": table_simplex_claims,
-    "block": table_block, "reduce": table_reduce,
-    "compact": table_compact, "compact-levels": table_compact_levels,
-    "compact-top": table_compact_top, "compact-works": table_compact_works,
-    "compact-moves": table_compact_moves, "compact-claims": table_compact_claims,
-}
+# A function table_NAME of one of these makes the table NAME, with hyphens for underscores.
+TABLES = {name[len("table_"):].replace("_", "-"): make
+          for module in (ask, ask_model, ask_paper, choosing, others, fractals, fractals3, fractals_paper,
+                         triangle, triangle_paper, drmsd, floods, compact)
+          for name, make in vars(module).items() if name.startswith("table_")}
+for of in WORKS:
+    TABLES[f"gasket-{of}"], TABLES[f"fractals-{of}"] = fractals.gasket(of), fractals.all_fractals(of)
 
 
 def refill(text, data, images="img", suffix="png"):
@@ -114,34 +58,50 @@ def refill(text, data, images="img", suffix="png"):
     return re.sub(block, fill, text)
 
 
-# name: title, whether the results have it, how it is drawn
+# name: title; what the results have to have for it; how it is drawn
 PICTURES = {
-    "gasket_speedup": ("Speedup over the bounding box, and times, against n", has_gasket,
-                       draw_speedup),
-    "theory": ("Speedup in theory, and measured", has_gasket, draw_theory),
-    "forms": ("Each form of lambda over warp shuffles, against n", has_forms, draw_forms),
-    "fig11": ("Tensor-core variants over warp shuffles, against n", has_fig11, draw_fig11),
-    "map_only": ("Times of the map alone", has_dummy, draw_dummy),
-    "fractals_speedup": ("Nine fractals: speedup and percent of the limit", has_tops,
-                         draw_fractals),
-    "ask_speedup": ("Mandelbrot set: speedup over exhaustive against n, g, r and B", has_ask,
-                    draw_ask_speedup),
-    "ask_landscape": ("Mandelbrot set: speedup over (g, r, B)", has_ask, draw_ask_landscape),
-    "ask_model": ("Predicted and measured times of subdivisions", has_ask_model, draw_ask_model),
-    "ask_omega": ("Work reduction by the cost model", has_ask_theory, draw_ask_omega),
-    "ask_theory": ("Speedups by the cost model", has_ask_theory, draw_ask_theory),
-    "triangle_speedup": ("Maps of the triangle over the bounding box, against n", has_triangle,
-                         draw_triangle),
+    "gasket_speedup": ("Speedup over the bounding box, and times, against n", fractals_pictures.gaskets,
+                       fractals_pictures.draw_speedup),
+    "theory": ("Speedup in theory, and measured", fractals_pictures.gaskets,
+               fractals_pictures.draw_theory),
+    "forms": ("Each form of lambda over warp shuffles, against n",
+              lambda data: fractals_pictures.gaskets(data) or data["fractal"].domains("dummy"),
+              fractals_pictures.draw_forms),
+    "fig11": ("Tensor-core variants over warp shuffles, against n",
+              lambda data: fractals_paper.paper_results(data).pick(variant="wmma_fp16"),
+              fractals_pictures.draw_fig11),
+    "map_only": ("Times of the map alone", lambda data: data["fractal"].domains("dummy"),
+                 fractals_pictures.draw_dummy),
+    "fractals_speedup": ("Nine fractals: speedup and percent of the limit",
+                         lambda data: [work for work in WORKS for domain in data["fractal"].domains(work)
+                                       if data["fractal"].top(work, domain) is not None],
+                         fractals_pictures.draw_fractals),
+    "ask_speedup": ("Mandelbrot set: speedup over exhaustive against n, g, r and B", ask.compared,
+                    ask_pictures.draw_ask_speedup),
+    "ask_landscape": ("Mandelbrot set: speedup over (g, r, B)", ask.compared,
+                      ask_pictures.draw_ask_landscape),
+    "ask_model": ("Predicted and measured times of subdivisions",
+                  lambda data: ask_model.predictions(data["ask"]), ask_pictures.draw_ask_model),
+    "ask_omega": ("Work reduction by the cost model", lambda data: data["ask"].at("theory"),
+                  ask_pictures.draw_ask_omega),
+    "ask_theory": ("Speedups by the cost model", lambda data: data["ask"].at("theory"),
+                   ask_pictures.draw_ask_theory),
+    "triangle_speedup": ("Maps of the triangle over the bounding box, against n",
+                         lambda data: data["triangle"].pick(variant="bb"),
+                         triangle_pictures.draw_triangle),
     "triangle_published": ("Triangle: I against n with blocks of 16 x 16, and against features",
-                           has_triangle_maps, draw_triangle_published),
-    "triangle_k": ("Triangle: the model's k, and blocks without a cell", has_triangle_maps,
-                   draw_triangle_k),
-    "ask_p": ("Mandelbrot set: P by level", has_ask_levels, draw_ask_p),
-    "compact_speed": ("Life on compact storage: cells a second against the level", has_compact,
-                      draw_compact_speed),
-    "compact_memory": ("Memory of a state against that of a matrix", has_compact,
-                       draw_compact_memory),
-    "drmsd_rates": ("dRMSD of one pair of frames: pairs a second against n", has_drmsd, draw_drmsd),
+                           triangle_paper.measured, triangle_pictures.draw_triangle_published),
+    "triangle_k": ("Triangle: the model's k, and blocks without a cell", triangle_paper.measured,
+                   triangle_pictures.draw_triangle_k),
+    "ask_p": ("Mandelbrot set: P by level",
+              lambda data: [row for row in data["ask"].at("levels") if len(row["P"]) > 1],
+              ask_pictures.draw_ask_p),
+    "compact_speed": ("Life on compact storage: cells a second against the level",
+                      lambda data: data["compact"].at("life"), compact.draw_compact_speed),
+    "compact_memory": ("Memory of a state against that of a matrix",
+                       lambda data: data["compact"].at("life"), compact.draw_compact_memory),
+    "drmsd_rates": ("dRMSD of one pair of frames: pairs a second against n",
+                    lambda data: drmsd.drmsd_pairs(data["drmsd"]), drmsd.draw_drmsd),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables of adaptive subdivision."""
-from .results import ratio
+from .results import least, ratio
 from .text import NOTHING, bold, captioned, ms, percent, sig, table, whole
 
 EXHAUSTIVE, UNROLLED, FLAT = "exhaustive", "unrolled", "flat"
@@ -36,11 +36,16 @@ def ask_rows(results, n=None, variants=None, part=None, bulbs=False):
 
 
 def ask_best(results, n, variants, **more):
-    return min(ask_rows(results, n, variants, **more), key=lambda row: row["ms"], default=None)
+    return least(ask_rows(results, n, variants, **more))
 
 
 def ask_sizes(results):
     return sorted({row["size"] for row in ask_rows(results)})
+
+
+def compared(data):
+    """Whether there are pictures by ASK, and one to compare them with."""
+    return all(ask_rows(data["ask"], None, variants) for variants in (ASKS, (EXHAUSTIVE,)))
 
 
 def parameters(row):
@@ -59,8 +64,8 @@ def at_most(results, n, kinds, text):
 
 def table_ask(data):
     """Each size: the best of every approach."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         base, unrolled, flat = (ask_best(results, n, (v,)) for v in (EXHAUSTIVE, UNROLLED, FLAT))
         ask, dp = ask_best(results, n, ASKS), ask_best(results, n, DPS)
         rows.append([str(n), ms(base), ms(unrolled), at_most(results, n, (FLAT,), ms(flat)),
@@ -80,8 +85,8 @@ def table_ask(data):
 
 def table_ask_dp(data):
     """The best plan of DP that recurses, in both forms, beside the best flat grid."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         line = [str(n)]
         for variant in DPS:
             row = ask_best(results, n, (variant,))
@@ -100,9 +105,9 @@ def table_ask_dp(data):
 
 def table_ask_optima(data):
     """The best plan of each form, and how far the search went around it."""
-    results, rows = data.get("ask"), []
+    results, rows = data["ask"], []
     names = {**ASK_NAMES, "flat_mbr": "flat grid, finished by launches"}
-    for row in results.at("optimum") if results else ():
+    for row in results.at("optimum"):
         rows.append([str(row["size"]), names[row["variant"]], parameters(row), str(row["levels"]),
                      ms(row), str(row["tried"]), f"{row['measured']} of {row['neighbours']}"])
     return captioned(
@@ -114,8 +119,8 @@ def table_ask_optima(data):
 
 def table_ask_blocks(data):
     """Table 2 of the paper: the best block of each approach."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         found = ask_rows(results, n, part="blocks")
         if not found:
             continue
@@ -123,8 +128,7 @@ def table_ask_blocks(data):
         line = [str(n), f"{base['block'].replace('x', ' × ')} ({ms(base)})"
                 if base and "block" in base else "-"]
         for variant in (FLAT, *DPS, *ASKS):
-            row = min((r for r in found if ask_kind(r) == variant), key=lambda r: r["ms"],
-                      default=None)
+            row = least(r for r in found if ask_kind(r) == variant)
             line.append(f"{row['threads']} ({ms(row)})" if row else "-")
         rows.append(line)
     return captioned(
@@ -136,8 +140,8 @@ def table_ask_blocks(data):
 
 def table_ask_p(data):
     """P of each level; the model has one P for all levels."""
-    results, rows = data.get("ask"), []
-    found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"] if results else []
+    results, rows = data["ask"], []
+    found = results.pick(work="levels", variant="ask_mbr")
     most = max((len(row["P"]) for row in found), default=0)
     for row in found:
         several = [p * count for p, count in zip(row["P"], row["regions"])]
@@ -150,8 +154,8 @@ def table_ask_p(data):
 
 def table_ask_differ(data):
     """Pixels in which the best picture of each form is not the exhaustive one."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         for variant in ASKS:
             row = ask_best(results, n, (variant,))
             if row and row.get("differ") is not None:
@@ -162,8 +166,8 @@ def table_ask_differ(data):
 
 def table_ask_drivers(data):
     """The best subdivision of each form by each driver."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         for variant in ASKS:
             found = {row.get("driver"): row for part in ("best", "drivers")
                      for row in ask_rows(results, n, (variant,), part)}
@@ -177,8 +181,8 @@ def table_ask_drivers(data):
 
 def table_ask_bulbs(data):
     """With the main cardioid and the disc of period 2 found by a formula."""
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         base, ask = (ask_best(results, n, v, bulbs=True) for v in ((UNROLLED,), ASKS))
         if base and ask:
             rows.append([str(n), ms(base), ms(ask), ASK_NAMES[ask["variant"]], parameters(ask),
@@ -188,8 +192,8 @@ def table_ask_bulbs(data):
 
 def table_ask_levels(data):
     """What the best run of the better form at the largest size did at each level."""
-    results = data.get("ask")
-    found = [row for row in results.at("levels")] if results else []
+    results = data["ask"]
+    found = results.at("levels")
     if not found:
         return NOTHING
     n = max(row["size"] for row in found)
@@ -205,8 +209,8 @@ def table_ask_levels(data):
 
 def table_ask_costs(data):
     """Mean iterations of a pixel, and the work that subdivision saves."""
-    results, rows = data.get("ask"), []
-    for row in results.at("levels") if results else ():
+    results, rows = data["ask"], []
+    for row in results.at("levels"):
         if "omega" in row and row["variant"] == "ask_mbr":
             rows.append([str(row["size"]), parameters(row), sig(row["whole"]), sig(row["border"]),
                          sig(row["leaf"]), sig(row["omega"]),
@@ -220,11 +224,11 @@ def table_ask_costs(data):
 
 def table_ask_insert(data):
     """Insertion into a table of regions, by each way that the paper names."""
-    results, rows = data.get("ask"), []
+    results, rows = data["ask"], []
     names = {"insert_atomic": "one atomic per region", "insert_warp": "one per warp",
              "insert_block": "one per block, with a prefix sum", "insert_chain": "full prefix sum, "
              "a chain of blocks", "insert_scan": "full prefix sum, three launches"}
-    found = results.at("insert") if results else []
+    found = results.at("insert")
     for n in sorted({row["size"] for row in found}):
         by = {row["variant"]: row for row in found if row["size"] == n}
         least = min(row["ms"] for row in by.values())
@@ -236,10 +240,10 @@ def table_ask_insert(data):
 
 def table_ask_order(data):
     """The order of leaves against the traffic of the kernel that writes them."""
-    results, rows = data.get("ask"), []
+    results, rows = data["ask"], []
     names = {"order_canonical": "canonical", "order_morton": "Morton", "order_hilbert": "Hilbert",
              "order_shuffled": "at random"}
-    found = results.at("order") if results else []
+    found = results.at("order")
     for n, what in sorted({(row["size"], row["what"]) for row in found}):
         by = {row["variant"]: row for row in found if (row["size"], row["what"]) == (n, what)}
         rows.append([str(n), {"copy": "copied", "compute": "computed"}[what],
@@ -252,8 +256,8 @@ def table_ask_order(data):
 def table_ask_lost(data):
     """What DP loses at the default limit of pending launches: of the plans that were tried those that
     lose, and the one that loses most."""
-    results, rows = data.get("ask"), []
-    lost = [row for row in results.at("dp_lost") if ask_kind(row) in DPS] if results else []
+    results, rows = data["ask"], []
+    lost = [row for row in results.at("dp_lost") if ask_kind(row) in DPS]
     for n in sorted({row["size"] for row in lost}):
         for variant in DPS:
             group = [row for row in lost if row["size"] == n and ask_kind(row) == variant]
@@ -275,31 +279,14 @@ def ask_energies(results, n):
 
 
 def table_ask_energy(data):
-    results, rows = data.get("ask"), []
-    for n in ask_sizes(results) if results else ():
+    results, rows = data["ask"], []
+    for n in ask_sizes(results):
         by = ask_energies(results, n)
         ask = min((by[v] for v in ASKS if v in by), default=None)
         if ask:
             rows.append([str(n), *(sig(by.get(v)) for v in ASK_NAMES),
                          *(sig(by[v] / ask if v in by else None) for v in (EXHAUSTIVE, UNROLLED))])
     return table(["n", *ASK_NAMES.values(), "exhaustive / ASK", "unrolled / ASK"], rows)
-
-
-def table_ask_summary(data):
-    """For the README: three sizes."""
-    results, rows = data.get("ask"), []
-    sizes = ask_sizes(results) if results else []
-    for n in [n for n in (4096, 16384, 65536) if n in sizes] or sizes[-3:]:
-        base, unrolled, flat, dp, ask = (ask_best(results, n, v) for v in (
-            (EXHAUSTIVE,), (UNROLLED,), (FLAT,), DPS, ASKS))
-        rows.append([f"{n} × {n}", ms(base), ms(unrolled), at_most(results, n, (FLAT,), ms(flat)),
-                     at_most(results, n, DPS, ms(dp)), bold(ms(ask)),
-                     *(sig(ratio(row, ask)) for row in (base, unrolled)),
-                     at_most(results, n, (FLAT,), sig(ratio(flat, ask))),
-                     at_most(results, n, DPS, sig(ratio(dp, ask)))])
-    return table(["pixels", "exhaustive, ms", "a test in 32 steps, ms", "flat grid, ms",
-                  "dynamic parallelism, ms", "ASK, ms", "× exhaustive", "× a test in 32 steps",
-                  "× flat grid", "× dynamic parallelism"], rows)
 
 
 def ask_landscape_size(results):

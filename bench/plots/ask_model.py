@@ -174,8 +174,8 @@ def predictions(results):
 
 def table_ask_predict(data):
     """Predicted and measured best (g, r, B)."""
-    results, rows = data.get("ask"), []
-    for row in predictions(results) if results else ():
+    rows = []
+    for row in predictions(data["ask"]):
         rows.append([str(row["size"]), ASK_NAMES[row["variant"]], str(row["candidates"]),
                      parameters(row), sig(row["predicted_ms"]), ms(row),
                      f"({row['best_g']}, {row['best_r']}, {row['best_B']})", sig(row["best_ms"]),

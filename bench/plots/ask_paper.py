@@ -319,7 +319,7 @@ def claims_of_tables(c, three):
               f"{memory(children)}, ours {memory(ours)}",
               order((eq, those) for eq, those, _ in every), "8 bytes a region; our tables have the "
               "regions that subdivide, and not their children")
-    rows = three.at("olt3") if three else []
+    rows = three.at("olt3")
     if rows:
         top = max(rows, key=lambda row: (row["size"], row["olt_bytes_equation"]))
         c.add("equations 27, 28: entries of a table, three dimensions", "G_i r³ of each level",
@@ -336,7 +336,7 @@ def claims_of_tables(c, three):
               order((1, part) for part in fractions.values()), "all (g, r, B); an entry is a region with sides of r B "
               "voxels or more")
     three_best = {n: {v: three.best("julia3", "julia3", n, (v,)) for v in ("exhaustive", "ask", "ask_sbr", "dp")}
-                  for n in three.sizes("julia3", "julia3")} if three else {}
+                  for n in three.sizes("julia3", "julia3")}
     for variant, title in (("ask", "ASK, ours"), ("ask_sbr", "ASK-SBR"), ("dp", "DP-SBR")):
         gains = [(n, ratio(best["exhaustive"], best[variant]), best[variant])
                  for n, best in three_best.items() if best["exhaustive"] and best[variant]]
@@ -366,14 +366,13 @@ def claims_of_host(c):
 def table_ask_claims(data):
     """Paper 003: what it says, beside what was measured at the largest size, and at the size of the
     landscape."""
-    results = data.get("ask")
-    sizes = ask_sizes(results) if results else []
-    if not sizes or not ask_best(results, sizes[-1], ASKS):
+    sizes = ask_sizes(data["ask"])
+    if not sizes or not ask_best(data["ask"], sizes[-1], ASKS):
         return NOTHING
     c = Claims(data)
     for claims in (claims_of_speed, claims_of_forms, claims_of_optima, claims_of_model,
                    claims_of_blocks, claims_of_energy, claims_of_lists, claims_of_host):
         claims(c)
-    claims_of_tables(c, data.get("ask3"))
+    claims_of_tables(c, data["ask3"])
     claims_of_gpus(c)
     return table(CLAIMS, c.rows)

@@ -192,19 +192,3 @@ def draw_ask_theory(pyplot, data):
                           "dashed\nnot varied: A = 8, P = 0.7, λ = 100, n = 2^24, "
                           "128 multiprocessors of 64 cores")
 
-
-def has_ask(data):
-    return "ask" in data and any(ask_rows(data["ask"], None, (v,)) for v in ASKS) and \
-        bool(ask_rows(data["ask"], None, (EXHAUSTIVE,)))
-
-
-def has_ask_model(data):
-    return "ask" in data and bool(predictions(data["ask"]))
-
-
-def has_ask_theory(data):
-    return "ask" in data and bool(data["ask"].at("theory"))
-
-
-def has_ask_levels(data):
-    return "ask" in data and any(len(row["P"]) > 1 for row in data["ask"].at("levels"))

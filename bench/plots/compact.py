@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables and pictures of compact storage."""
-from .results import FRACTALS, TOP_SIDE, ratio, side
+from .results import FRACTALS, TOP_SIDE, least, ratio, side
 from .style import COLOURS, GREY, MARKERS, curve, legend_below, title_of
 from .text import (CLAIMS, NOTHING, UNKNOWN, between, bold, claim, memory, ms, percent, sig, table,
                    up_to)
@@ -16,45 +16,26 @@ COMPACT_WORKS = (("life", "life", "u32", "`tmap_ca`, u32"),
                  ("ising", "metropolis", "i8", "`tmap_ising`, a sweep, i8"))
 
 
-def compact_rows(results, **want):
-    return [row for row in (results.rows if results else ())
-            if all(row.get(key) == value for key, value in want.items())]
-
-
-def compact_life(results, domain, variant):
+def compact_life(results, domain, variant, **want):
     """Rows of life by a variant of COMPACT_LIFE, of bytes or bits."""
-    return compact_rows(results, work="life", domain=domain, variant=variant,
-                        dtype="bit" if "bits" in variant else "u8")
-
-
-def compact_life_row(results, domain, variant, size):
-    return next((row for row in compact_life(results, domain, variant) if row["size"] == size),
-                None)
-
-
-def compact_row(results, **want):
-    found = compact_rows(results, **want)
-    return min(found, key=lambda row: row["ms"], default=None)
+    return results.pick(work="life", domain=domain, variant=variant,
+                        dtype="bit" if "bits" in variant else "u8", **want)
 
 
 def compact_domains(results, **want):
-    found = {row["domain"] for row in compact_rows(results, **want)}
+    found = {row["domain"] for row in results.pick(**want)}
     return [name for name in FRACTALS if name in found]
-
-
-def compact_sizes(results, **want):
-    return sorted({row["size"] for row in compact_rows(results, **want)})
 
 
 def compact_middle(results, domain, **want):
     """The largest level of a side of at most TOP_SIDE, or None."""
-    return max((size for size in compact_sizes(results, domain=domain, **want)
-                if side(domain, size) <= TOP_SIDE), default=None)
+    return max((row["size"] for row in results.pick(domain=domain, **want)
+                if side(domain, row["size"]) <= TOP_SIDE), default=None)
 
 
 def compact_top(results, **want):
     """The row of the largest level."""
-    return max(compact_rows(results, **want), key=lambda row: row["size"], default=None)
+    return max(results.pick(**want), key=lambda row: row["size"], default=None)
 
 
 def places(domain, size):
@@ -65,12 +46,11 @@ def places(domain, size):
 
 def table_compact(data):
     """Life on all fractals at their largest level of a side up to TOP_SIDE."""
-    results, rows = data.get("compact"), []
+    results, rows = data["compact"], []
     for domain in compact_domains(results, work="life"):
         size = compact_middle(results, domain, work="life", variant="embedded")
-        found = {name: compact_life_row(results, domain, name, size) for name in COMPACT_LIFE} \
-            if size is not None else {}
-        bits = found.get("compact_bits")
+        found = {name: least(compact_life(results, domain, name, size=size)) for name in COMPACT_LIFE}
+        bits = found["compact_bits"]
         if not bits:
             continue
         rows.append([FRACTALS[domain][0], str(size), f"{bits['cells']:,}",
@@ -83,9 +63,9 @@ def table_compact(data):
 
 def table_compact_levels(data):
     """Life on the gasket at every level that was run."""
-    results, rows = data.get("compact"), []
-    for size in compact_sizes(results, work="life", domain="gasket"):
-        found = [compact_life_row(results, "gasket", name, size) for name in COMPACT_LIFE]
+    results, rows = data["compact"], []
+    for size in results.sizes("life", "gasket"):
+        found = [least(compact_life(results, "gasket", name, size=size)) for name in COMPACT_LIFE]
         if not any(found):
             continue
         bits = found[-1]
@@ -98,14 +78,12 @@ def table_compact_levels(data):
 
 def table_compact_top(data):
     """The largest level of each fractal and element of which two states fit the memory."""
-    results, rows = data.get("compact"), []
-    kinds = (("life", None, "bit", "compact_bits"), ("stencil", "cyclic", "u8", "compact"),
+    results, rows = data["compact"], []
+    kinds = (("life", "life", "bit", "compact_bits"), ("stencil", "cyclic", "u8", "compact"),
              ("stencil", "heat_8", "f32", "compact"))
     for domain in compact_domains(results, work="life"):
         for work, rule, dtype, variant in kinds:
-            want = {"rule": rule} if rule else {}
-            row = compact_top(results, work=work, domain=domain, dtype=dtype, variant=variant,
-                              **want)
+            row = compact_top(results, work=work, rule=rule, domain=domain, dtype=dtype, variant=variant)
             if row:
                 size = row["bytes_per_cell"] if dtype != "bit" else 1 / 8
                 rows.append([FRACTALS[domain][0], dtype, str(row["size"]),
@@ -120,13 +98,13 @@ def table_compact_top(data):
 def table_compact_works(data):
     """Other work at the largest level of a side up to TOP_SIDE, in a matrix and in compact storage,
     and at the largest level that fits."""
-    results, rows = data.get("compact"), []
+    results, rows = data["compact"], []
     for domain in compact_domains(results):
         for work, rule, dtype, title in COMPACT_WORKS:
             want = {"work": work, "rule": rule, "dtype": dtype, "domain": domain}
             size = compact_middle(results, domain, work=work, rule=rule, dtype=dtype,
                                   variant="compact")
-            matrix, compact = (compact_row(results, variant=name, size=size, **want)
+            matrix, compact = (results.least(variant=name, size=size, **want)
                                for name in ("embedded", "compact"))
             top = compact_top(results, variant="compact", **want)
             if compact:
@@ -139,23 +117,23 @@ def table_compact_works(data):
 
 def table_compact_moves(data):
     """States from one storage to another."""
-    results = data.get("compact")
+    results = data["compact"]
     titles = {"load": "matrix to compact", "store": "compact to matrix", "pack": "bytes to bits",
               "unpack": "bits to bytes"}
     rows = [[FRACTALS[row["domain"]][0], str(row["size"]), titles[row["variant"]], row["dtype"],
              ms(row), sig(row["gcells"]), percent(row)]
-            for row in compact_rows(results, work="move") if row["domain"] in FRACTALS]
+            for row in results.pick(work="move") if row["domain"] in FRACTALS]
     return table(["fractal", "r", "from, to ", "element ", "ms", "10^9 cells/s", "% of limit"], rows)
 
 
 def table_compact_claims(data):
     """What is published of compact fractals, beside what was measured here; all of the gasket."""
-    results = data.get("compact")
-    if not compact_rows(results, work="life", domain="gasket"):
+    results = data["compact"]
+    if not results.pick(work="life", domain="gasket"):
         return NOTHING
 
     def life(variant, dtype=None):
-        return compact_row(results, work="life", domain="gasket", variant=variant, size=15,
+        return results.least(work="life", domain="gasket", variant=variant, size=15,
                            dtype=dtype or ("bit" if "bits" in variant else "u8"))
 
     def gain(slow, fast):
@@ -170,9 +148,9 @@ def table_compact_claims(data):
     words = {name: life(name, "u32") for name in ("embedded", "compact")}
     box, compact, bits = life("bb"), life("compact"), life("compact_bits")
     top = compact_top(results, work="life", domain="gasket", variant="compact_bits")
-    small = compact_row(results, work="life", domain="gasket", variant="compact", dtype="u8",
+    small = results.least(work="life", domain="gasket", variant="compact", dtype="u8",
                         size=20)
-    packed = compact_row(results, work="life", domain="gasket", variant="compact_bits", dtype="bit", size=20)
+    packed = results.least(work="life", domain="gasket", variant="compact_bits", dtype="bit", size=20)
     saved = small["n2_bytes"] / small["bytes"] if small else None
     rows = [
         claim("r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX",
@@ -238,7 +216,7 @@ def draw_compact_memory(pyplot, data):
     results = data["compact"]
     figure, grid = compact_grid(pyplot, results)
     for axes, domain in grid:
-        sizes = compact_sizes(results, work="life", domain=domain)
+        sizes = results.sizes("life", domain)
         for factor, title, style in ((1, "a matrix of bytes", "--"), (1 / 8, "a matrix of bits", ":")):
             curve(axes, [(size, places(domain, size) * factor) for size in sizes], color=GREY,
                   linestyle=style, label=title)
@@ -250,6 +228,3 @@ def draw_compact_memory(pyplot, data):
     legend_below(figure, [axes for axes, _ in grid], 4)
     return figure
 
-
-def has_compact(data):
-    return bool(compact_rows(data.get("compact"), work="life"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables and a picture of molecules and dRMSD."""
 from .others import against_host, host_size
-from .results import ratio
+from .results import least, ratio
 from .style import COLOURS, INK, MARKERS, curve, log_sides, note, plain_ticks, title_of
 from .text import CLAIMS, NOTHING, UNKNOWN, between, claim, ms, order, sig, stated, table
 
@@ -13,15 +13,14 @@ DRMSD_OTHERS = {"pair": "the library", "thread_a_pair": "a thread for each pair"
                 "host": "a loop on one core of the host"}
 
 
-def drmsd_pairs(results, n=None, **more):
+def drmsd_pairs(results, **want):
     """Rows of one pair of frames."""
-    return [row for row in results.at("drmsd") if row["frames"] == 2 and n in (None, row["n"])
-            and (row["variant"] in DRMSD_FORMS or row["variant"] in DRMSD_OTHERS)
-            and all(row.get(key) == value for key, value in more.items())]
+    return results.pick(work="drmsd", frames=2,
+                        **{"variant": (*DRMSD_FORMS, *DRMSD_OTHERS), **want})
 
 
 def drmsd_best(results, n, **more):
-    return min(drmsd_pairs(results, n, **more), key=lambda row: row["ms"], default=None)
+    return least(drmsd_pairs(results, n=n, **more))
 
 
 def drmsd_sizes(results):
@@ -30,12 +29,12 @@ def drmsd_sizes(results):
 
 def table_drmsd(data):
     """One pair of frames at the largest n: every form and root at its best u."""
-    results, rows = data.get("drmsd"), []
-    n = max(drmsd_sizes(results), default=None) if results else None
-    naive = drmsd_best(results, n, variant="naive_1d") if n else None
-    found = [drmsd_best(results, n, variant=name) for name in DRMSD_OTHERS] if n else []
+    results, rows = data["drmsd"], []
+    n = max(drmsd_sizes(results), default=None)
+    naive = drmsd_best(results, n, variant="naive_1d")
+    found = [drmsd_best(results, n, variant=name) for name in DRMSD_OTHERS]
     found += [drmsd_best(results, n, variant=form, root=root)
-              for form in DRMSD_FORMS for root in DRMSD_ROOTS] if n else []
+              for form in DRMSD_FORMS for root in DRMSD_ROOTS]
     for row in (row for row in found if row):
         name = row["variant"]
         rows.append([DRMSD_FORMS.get(name) or DRMSD_OTHERS[name],
@@ -51,11 +50,11 @@ def table_drmsd(data):
 
 def table_molecules(data):
     """Frames and clusters by the library: works of many sizes in one table."""
-    results, rows = data.get("drmsd"), []
+    results, rows = data["drmsd"], []
     pick = {("pair", n, 2) for n in (4096, 32768, 100000, 131072)}
     pick |= {(name, 200, 4096)
              for name in ("frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split")}
-    for row in results.rows if results else ():
+    for row in results.rows:
         if (row["variant"], row.get("n"), row.get("frames")) in pick:
             rows.append([f"`{row['variant']}`", str(row["n"]), str(row["frames"]), ms(row),
                          f"{sig(row['tpairs'])} · 10^12 pairs/s",
@@ -68,8 +67,8 @@ def table_molecules(data):
 
 def table_drmsd_u(data):
     """Forms by u, roots by sqrt.approx: 10^12 pairs a second against n."""
-    results, rows = data.get("drmsd"), []
-    sizes = drmsd_sizes(results) if results else []
+    results, rows = data["drmsd"], []
+    sizes = drmsd_sizes(results)
     for form in DRMSD_FORMS:
         for u in (1, 2, 4, 8):
             found = [drmsd_best(results, n, variant=form, root="approx", u=u) for n in sizes]
@@ -81,8 +80,8 @@ def table_drmsd_u(data):
 
 def table_drmsd_claims(data):
     """What the slides say, beside what was measured here."""
-    results, rows = data.get("drmsd"), []
-    sizes = drmsd_sizes(results) if results else []
+    results, rows = data["drmsd"], []
+    sizes = drmsd_sizes(results)
     if not sizes:
         return NOTHING
     n, few = sizes[-1], sizes[0]
@@ -220,7 +219,7 @@ def draw_drmsd(pyplot, data):
         log_sides(axes)
         axes.set_yscale("log")
         plain_ticks(axes.yaxis)
-        limits = [row["tpairs"] * 100 / row["mufu_pct"] for row in drmsd_pairs(results, sizes[-1])
+        limits = [row["tpairs"] * 100 / row["mufu_pct"] for row in drmsd_pairs(results, n=sizes[-1])
                   if row.get("mufu_pct") and row.get("root") in ("rsqrt", "approx")]
         if limits:
             axes.axhline(min(limits), color=INK, linestyle=":",
@@ -232,6 +231,3 @@ def draw_drmsd(pyplot, data):
     title_of(figure, "dRMSD of one pair of frames of n atoms", results)
     return figure
 
-
-def has_drmsd(data):
-    return "drmsd" in data and bool(drmsd_pairs(data["drmsd"]))

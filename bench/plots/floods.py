@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables of floods and labels."""
 from .others import against_host, host_size
+from .results import least, pick
 from .text import CLAIMS, NOTHING, UNKNOWN, bold, claim, ms, order, percent, sig, stated, table
 
 # On which water turns often; "wet" and "checkerboard" are all water, and none beyond the source.
@@ -9,10 +10,8 @@ COMPLICATED = ("terrain", "serpentine_h", "serpentine_v", "spiral", "noise_593",
 
 
 def flood_row(results, variant, given, size, dtype="i16"):
-    found = [row for row in results.at("label" if dtype == "u8" else "flood")
-             if row["variant"] == variant and row["input"] == given and row["size"] == size
-             and row["connectivity"] == 4 and row["dtype"] == dtype]
-    return found[0] if found else None
+    return least(results.pick(work="label" if dtype == "u8" else "flood", variant=variant, input=given,
+                              size=size, connectivity=4, dtype=dtype))
 
 
 def flood_inputs(results):
@@ -21,9 +20,9 @@ def flood_inputs(results):
 
 def table_floods(data):
     """Floods and labels by the library."""
-    results, rows = data.get("flood"), []
+    results, rows = data["flood"], []
     sizes = (1024, 16384, 32768, 46341)
-    for given in flood_inputs(results) if results else ():
+    for given in flood_inputs(results):
         found = [flood_row(results, "regions", given, size) for size in sizes]
         again = [flood_row(results, name, given, 16384) for name in ("first_bits", "again_bits")]
         label = flood_row(results, "regions", given, 16384, "u8")
@@ -40,18 +39,18 @@ def table_floods(data):
 def yacclab(results, domain):
     """{variant: name} of YACCLAB's labellers that have rows of this domain."""
     return {row["variant"]: row["variant"][8:].upper()
-            for row in (results.at("label", domain) if results else ())
+            for row in results.at("label", domain)
             if row["variant"].startswith("yacclab_")}
 
 
 def table_granularity(data):
     """Pictures of random blocks of g x g cells: mean times over the densities, the fastest first."""
-    ours, peers = data.get("granularity"), data.get("peers_granularity")
-    if not ours:
+    ours, peers = data["granularity"], data["peers_granularity"]
+    if not ours.rows:
         return NOTHING
     titles = {"tmap_label": "`tmap_label`", **yacclab(peers, "granularity")}
     times = {}  # labeller, g: {density: ms}
-    for results in (peers, ours) if peers else (ours,):
+    for results in (peers, ours):
         for row in results.at("label", "granularity"):
             if results is ours or row["variant"] in list(titles)[1:]:
                 times.setdefault((row["variant"], row["granularity"]), {})[row["density"]] = row["ms"]
@@ -76,21 +75,23 @@ def table_granularity(data):
 
 def table_label3(data):
     """Labels of volumes and of batches of images, and those of CuPy and YACCLAB."""
-    results, peers, rows = data.get("label3"), data.get("peers_label3"), []
-    published = data.get("peers_granularity")
-    inputs = list(dict.fromkeys(row["input"] for row in results.at("label"))) if results else []
+    results, peers, rows = data["label3"], data["peers_label3"], []
+    published = data["peers_granularity"]
+    inputs = list(dict.fromkeys(row["input"] for row in results.at("label")))
+    if not inputs:
+        return NOTHING
 
     def line(title, variant, domain, near, of=results):
-        found = {row["input"]: row for row in of.at("label") if row["variant"] == variant
-                 and row["domain"] == domain and row["connectivity"] == near}
+        found = {row["input"]: row for row in of.pick(work="label", variant=variant, domain=domain,
+                                                      connectivity=near)}
         rows.append([title, str(near), *(ms(found.get(given)) for given in inputs)])
-    for near in (26, 18, 6) if inputs else ():
+    for near in (26, 18, 6):
         line("512³", "label3", "volume", near)
-    if inputs and peers:
+    if peers.rows:
         line("512³, CuPy", "cupy_label", "volume", 26, peers)
-    for variant, title in yacclab(published, "volume").items() if inputs else ():
+    for variant, title in yacclab(published, "volume").items():
         line(f"512³, YACCLAB's {title}", variant, "volume", 26, published)
-    for near in (8, 4) if inputs else ():
+    for near in (8, 4):
         line("1024 images of 256²", "label3", "batch", near)
         line("one picture of 8192² by `tmap_label`", "picture", "map", near)
     return table(["masks of bytes ", "neighbours", *(given.replace("_", " ") for given in inputs)], rows)
@@ -99,26 +100,22 @@ def table_label3(data):
 def flood_ratios(results, over, under, given):
     """The speed of one form by that of another, size by size."""
     found = {}
-    for row in results.at("flood"):
-        if (row["variant"] == over and row["input"] == given and row["connectivity"] == 4
-                and row["dtype"] == "i16"):
-            other = flood_row(results, under, given, row["size"])
-            if other:
-                found[row["size"]] = row["mpix_s"] / other["mpix_s"]
+    for row in results.pick(work="flood", variant=over, input=given, connectivity=4, dtype="i16"):
+        other = flood_row(results, under, given, row["size"])
+        if other:
+            found[row["size"]] = row["mpix_s"] / other["mpix_s"]
     return dict(sorted(found.items()))
 
 
 def table_flood_claims(data):
     """What the slides say of floods, beside what was measured here."""
-    results = data.get("flood")
-    if not results:
+    results = data["flood"]
+    if not results.rows:
         return NOTHING
-    flood = [row for row in results.at("flood") if row["connectivity"] == 4
-             and row["input"] != "dry" and row["dtype"] == "i16"]
+    flood = [row for row in results.pick(work="flood", connectivity=4, dtype="i16") if row["input"] != "dry"]
 
-    def pick(best, **want):
-        rows = [row for row in flood if all(row[key] == value for key, value in want.items())]
-        return best(rows, key=lambda row: row["mpix_s"]) if rows else None
+    def most(best, **want):
+        return best(pick(flood, **want), key=lambda row: row["mpix_s"], default=None)
 
     def here(row):
         if not row:
@@ -148,27 +145,27 @@ def table_flood_claims(data):
                  for name in ("line", "tiles", "uniform", "regions")}
         return {name: row["read_bytes"] / 16384**2
                 for name, row in found.items() if row and "read_bytes" in row}
-    slow = pick(min, variant="naive", input="terrain")
+    slow = most(min, variant="naive", input="terrain")
     rest = [flood_row(results, name, "terrain", slow["size"]) if slow else None
             for name in ("line", "tiles", "uniform", "regions")]
     fast = rest[-1]
-    coalesced = pick(min, variant="line", input="terrain")
+    coalesced = most(min, variant="line", input="terrain")
     simple = [(row, flood_row(results, "line", given, row["size"])) for given in COMPLICATED
               for row in flood if row["variant"] == "line" and row["input"] == "wet"]
     tiles, uniform = against("tiles", "line"), against("uniform", "tiles")
     moved = traffic()
     rows = [
         claim("`regions` from scratch, maps with water: the fastest", "the chart's axis ends at 2500 Mpix/s",
-              here(pick(max, variant="regions")), UNKNOWN,
+              here(most(max, variant="regions")), UNKNOWN,
               "the speeds on the chart, its maps and their size are not in the text; `again`, which has the "
               "regions already, is left out"),
         claim("the same, on its worst input of 16384²", "-",
-              here(pick(min, variant="regions", size=16384))),
+              here(most(min, variant="regions", size=16384))),
         claim("moving line, coalesced, at its slowest size of terrain",
               "more than the 250 Mpix/s that the project asks for", here(coalesced),
               order([(coalesced["mpix_s"] if coalesced else None, 250)])),
         claim("moving line, on its worst input", "low if the map is complicated",
-              here(pick(min, variant="line")), order(
+              here(most(min, variant="line")), order(
                   [(row["mpix_s"], other["mpix_s"]) for row, other in simple if other]),
               "a map that is all wet is faster at each size: as many rounds as the water turns"),
         claim("tiles against the moving line", "better", times(tiles),

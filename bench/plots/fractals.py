@@ -4,7 +4,7 @@ import math
 
 from .results import (BASES, DTYPES, FRACTALS, PLAIN, RHOS, TASKS, WORKS, n_0, ratio, side,
                       theory_n_0)
-from .text import NOTHING, bold, code, memory, ms, percent, sig, table
+from .text import bold, code, memory, ms, percent, sig, table
 
 
 def table_meta(data):
@@ -28,9 +28,9 @@ def gains(results, work, domain, size, row):
 
 def table_summary(data):
     """The gasket at its top level: each task by the engine."""
-    results, rows = data.get("fractal"), []
-    size = results.top("sw", "gasket") if results else None
-    for work, dtype, title in TASKS if size is not None else ():
+    results, rows = data["fractal"], []
+    size = results.top("sw", "gasket")
+    for work, dtype, title in TASKS:
         row = results.task(work, dtype, "gasket", size)
         if row:
             others = (*BASES, PLAIN) if DTYPES.get(work) == dtype else ()
@@ -43,8 +43,8 @@ def table_summary(data):
 
 def table_engine(data):
     """All fractals at their top level: each task by the engine, with its percentage of the limit."""
-    results, rows = data.get("fractal"), []
-    for domain in results.domains("sw") if results else ():
+    results, rows = data["fractal"], []
+    for domain in results.domains("sw"):
         size = results.top("sw", domain)
         found = [results.task(work, dtype, domain, size) for work, dtype, _ in TASKS]
         if size is not None and any(found):
@@ -53,12 +53,10 @@ def table_engine(data):
     return table(["fractal", "r", "n", *(title for _, _, title in TASKS)], rows)
 
 
-def table_gasket(work):
+def gasket(work):
     """Every level of the gasket: each variant at its best rho."""
     def make(data):
-        results = data.get("fractal")
-        if not results:
-            return NOTHING
+        results = data["fractal"]
         names = results.variants(work, "gasket")
         names = [v for v in BASES if v in names] + [v for v in names if v not in BASES]
         rows = []
@@ -78,8 +76,8 @@ def table_gasket(work):
 
 def table_rho(data):
     """The gasket at its top level, each block size; lambda with a block for each tile."""
-    results, rows = data.get("fractal"), []
-    for work in WORKS if results else ():
+    results, rows = data["fractal"], []
+    for work in WORKS:
         size = results.top(work, "gasket")
         for rho in RHOS if size is not None else ():
             bb, walk = (results.best(work, "gasket", size, (v,), rho=rho)
@@ -93,11 +91,11 @@ def table_rho(data):
                   "× BB walking"], rows)
 
 
-def table_fractals(work):
+def all_fractals(work):
     """All fractals at their top level."""
     def make(data):
-        results, rows = data.get("fractal"), []
-        for domain in results.domains(work) if results else ():
+        results, rows = data["fractal"], []
+        for domain in results.domains(work):
             size = results.top(work, domain)
             if size is None:
                 continue
@@ -114,9 +112,9 @@ def table_fractals(work):
     return make
 
 
-def table_n_0(data):
-    results, rows = data.get("fractal"), []
-    domains = {d for work in WORKS for d in results.domains(work)} if results else ()
+def table_n0(data):
+    results, rows = data["fractal"], []
+    domains = {d for work in WORKS for d in results.domains(work)}
     for domain in (name for name in FRACTALS if name in domains):
         title, k, sx, _ = FRACTALS[domain]
         found = [n_0(results, work, domain) for work in WORKS]
@@ -129,15 +127,15 @@ def table_n_0(data):
 
 def table_dummy(data):
     """The map alone, each form; levels of blocks, of which the highest three of each fractal."""
-    results = data.get("fractal")
+    results = data["fractal"]
     header, rows, places = ["form"], [], []
-    for domain in results.domains("dummy") if results else ():
+    for domain in results.domains("dummy"):
         for size in results.sizes("dummy", domain)[-3:]:
             times = results.at("dummy", domain, size)[0].get("times", 1)
             places.append((domain, size))
             header += [f"{domain}, {size} levels" + (f", {times} times" if times > 1 else "")
                        + ": ms", "× shuffle"]
-    for form in results.variants("dummy") if results else ():
+    for form in results.variants("dummy"):
         line = [code(form)]
         for domain, size in places:
             base, row = (results.best("dummy", domain, size, (v,)) for v in ("shuffle", form))
@@ -150,7 +148,7 @@ def table_block(data):
     """The three mappings inside a block, and the tiles that a block takes in turn."""
     rows = [[f"{row['domain']}, r = {row['size']}", str(row["rho"]), code(row["variant"]),
              str(row["tiles_per_block"]), sig(row["useful"]), ms(row), percent(row)]
-            for row in (data["block"].at("sw") if "block" in data else ())]
+            for row in data["block"].at("sw")]
     return table(["fractal", "rho", "mapping ", "tiles a block", "useful threads", "ms",
                   "% of limit"], rows)
 
@@ -159,7 +157,7 @@ def table_reduce(data):
     """Sums over a block."""
     rows = [[row["dtype"], str(row["size"]), code(row["variant"]), sig(row["ns_per_sum_and_sm"]),
              sig(row["error_units"])]
-            for row in (data["block"].at("reduce") if "block" in data else ())]
+            for row in data["block"].at("reduce")]
     return table(["numbers", "threads", "form ", "ns a sum", "error, 2^-24"], rows)
 
 

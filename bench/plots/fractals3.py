@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables of fractals in three dimensions."""
-from .results import ratio
+from .results import least, ratio
 from .text import bold, code, memory, ms, percent, sig, table
 
 # The catalogue of catalogue3.h.
@@ -14,7 +14,7 @@ WORKS3 = (("sw", "write", "each"), ("rd", "sum", "fold"))
 
 def tops(results, work):
     """(domain, title, {variant or rule: row}) of each fractal at its largest level."""
-    for domain, title in FRACTALS3.items() if results else ():
+    for domain, title in FRACTALS3.items():
         size = max((row["size"] for row in results.at(work, domain)), default=None)
         if size is not None:
             yield domain, title, {row.get("rule", row["variant"]): row
@@ -25,10 +25,10 @@ def table_fractal3(data):
     """A write and a sum by the engine, beside bounding boxes and the plain map."""
     rows = []
     for work, name, engine in WORKS3:
-        for _, title, found in tops(data.get("fractal3"), work):
+        for _, title, found in tops(data["fractal3"], work):
             bb, walk, plain, ours = (found.get(v) for v in ("bb", "bb_walk", "lambda", engine))
             some = next(iter(found.values()))
-            box = min((row for row in (bb, walk) if row), key=lambda row: row["ms"], default=None)
+            box = least(row for row in (bb, walk) if row)
             rows.append([f"{title}: {name}", str(some["size"]), str(some["n"]),
                          f"{some['cells']:,}", *(ms(row) for row in (bb, walk, plain)),
                          bold(ms(ours)), sig(ratio(box, ours)), sig(ratio(plain, ours)), percent(ours)])
@@ -39,7 +39,7 @@ def table_fractal3(data):
 def table_fractal3_life(data):
     """Life by bits in compact storage, by Bays' two rules."""
     rows = []
-    for _, title, found in tops(data.get("fractal3"), "life"):
+    for _, title, found in tops(data["fractal3"], "life"):
         some = next(iter(found.values()))
         rows.append([title, str(some["size"]), str(some["n"]), f"{some['cells']:,}",
                      memory(some["bytes"]),
@@ -51,8 +51,8 @@ def table_fractal3_life(data):
 
 def table_fractal3_turned(data):
     """The map alone, with turned copies and without."""
-    results, rows = data.get("fractal3"), []
-    for domain in dict.fromkeys(row["domain"] for row in (results.at("lambda") if results else ())):
+    results, rows = data["fractal3"], []
+    for domain in dict.fromkeys(row["domain"] for row in results.at("lambda")):
         found = {row["variant"]: row for row in results.at("lambda", domain)}
         plain, turned = found.get("plain"), found.get("turned")
         rows.append([code(domain), ms(plain), ms(turned),

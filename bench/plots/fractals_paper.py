@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The claims of the fractals' paper beside what was measured."""
-from .results import RHOS, WORKS, ratio, side
+from .results import RHOS, WORKS, least, pick, ratio, side
 from .text import CLAIMS, between, claim, order, sig, stated, table, up_to
 
 # The largest levels of the paper: RD and CA ended one earlier for want of memory.
@@ -30,10 +30,7 @@ HASH_PARTS = (("launch", "SW, a block for each tile"), ("map", "the map alone"))
 
 def box_row(results, work, size, rho, variant, **more):
     """The gasket's row of a launch of blocks of side rho, or None."""
-    rows = [row for row in results.at(work, "gasket", size)
-            if row["variant"] == variant and row.get("rho") == rho
-            and all(row.get(key) == value for key, value in more.items())]
-    return min(rows, key=lambda row: row["ms"], default=None)
+    return least(pick(results.at(work, "gasket", size), variant=variant, rho=rho, **more))
 
 
 def box_gains(results, work, size, form):
@@ -218,7 +215,7 @@ def claims_block(block, *others):
     rows = []
     for work, tiles in ((work, tiles) for work in WORKS for tiles in (1, 16)):
         for size in block.sizes(work, "gasket")[-1:]:
-            launch = next((row for results in (block, *others) if results
+            launch = next((row for results in (block, *others)
                            for row in [box_row(results, work, size, 16, "lambda_block")] if row),
                           None)
             same, *forms = (box_row(block, work, size, 16, name, tiles_per_block=tiles)
@@ -257,19 +254,18 @@ def claims_hash(block):
 
 def paper_results(data):
     """The run of the paper's launches alone, or that of everything."""
-    return data.get("fig11") or data.get("fractal")
+    return data["fig11" if "fig11" in data else "fractal"]
 
 
 def table_fractal_claims(data):
     """What the paper says of the gasket, beside what was measured here."""
-    results, rows = paper_results(data), []
-    if results:
-        rows += claims_bb(results)
-        for form, launch in PAPER_LAUNCHES:
-            rows += claims_fig7(results, form, launch)
-        rows += claims_fig11(results)
+    results = paper_results(data)
+    rows = claims_bb(results)
+    for form, launch in PAPER_LAUNCHES:
+        rows += claims_fig7(results, form, launch)
+    rows += claims_fig11(results)
     if "block" in data:
-        rows += claims_block(data["block"], data.get("fractal"), results)
+        rows += claims_block(data["block"], data["fractal"], results)
         rows += claims_hash(data["block"])
     return table(["gasket", *CLAIMS[1:]], rows)
 
@@ -332,5 +328,4 @@ def claims_simplex(results):
 
 def table_simplex_claims(data):
     """What the paper says of 3-simplices, beside what was measured here."""
-    results = data.get("simplex")
-    return table(["3-simplex", *CLAIMS[1:]], claims_simplex(results) if results else [])
+    return table(["3-simplex", *CLAIMS[1:]], claims_simplex(data["simplex"]))

@@ -17,10 +17,15 @@ DUMMY_CURVES = {  # of Fig. 11: colour, marker, line
 }
 
 
+def gaskets(data):
+    """The works of which the gasket was measured."""
+    return [work for work in WORKS if data["fractal"].sizes(work, "gasket")]
+
+
 def draw_speedup(pyplot, data):
     """The paper's Fig. 7."""
     results = data["fractal"]
-    works = [work for work in WORKS if results.sizes(work, "gasket")]
+    works = gaskets(data)
     figure, grid = pyplot.subplots(len(works), 2, figsize=(9, 3.35 * len(works) + 1.3),
                                    squeeze=False)
     shades = [pyplot.get_cmap("viridis")(i / 5.5) for i in range(len(RHOS))]
@@ -80,7 +85,7 @@ def draw_speedup(pyplot, data):
 
 def draw_theory(pyplot, data):
     """The paper's Fig. 5, beside what was measured."""
-    results = data.get("fractal")
+    results = data["fractal"]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 5.6))
     for axes in (left, right):
         log_sides(axes)
@@ -101,7 +106,7 @@ def draw_theory(pyplot, data):
         gains_of = [(side("gasket", size),
                      ratio(results.best(work, "gasket", size, ("bb",)),
                            results.best_form(work, "gasket", size)))
-                    for size in results.sizes(work, "gasket")] if results else []
+                    for size in results.sizes(work, "gasket")]
         if not curve(left, gains_of, color=colour, marker=marker, linewidth=1,
                      label=f"measured, {work.upper()}: the engine over best BB"):
             note(f"theory: nothing measured for {work}")
@@ -283,25 +288,3 @@ def draw_fractals(pyplot, data):
     legend_below(figure, grid.flat, 2)
     return figure
 
-
-def has_gasket(data):
-    return "fractal" in data and any(data["fractal"].sizes(work, "gasket") for work in WORKS)
-
-
-def has_fig11(data):
-    results = paper_results(data)
-    return bool(results) and any(row["variant"] == "wmma_fp16" for row in results.rows)
-
-
-def has_dummy(data):
-    return "fractal" in data and bool(data["fractal"].domains("dummy"))
-
-
-def has_forms(data):
-    return has_gasket(data) or has_dummy(data)
-
-
-def has_tops(data):
-    return "fractal" in data and any(
-        data["fractal"].top(work, domain) is not None
-        for work in WORKS for domain in data["fractal"].domains(work))

@@ -33,6 +33,25 @@ TOP_SIDE = 65536          # the side up to which fractals are compared, as in th
 RHOS = (1, 2, 4, 8, 16, 32)
 
 
+def pick(rows, **want):
+    """The rows that have all of these values, or one of each tuple of values."""
+    return [row for row in rows
+            if all(row.get(key) in value if isinstance(value, tuple) else row.get(key) == value
+                   for key, value in want.items())]
+
+
+def least(rows):
+    """The row of the least time, or None."""
+    return min(rows, key=lambda row: row["ms"], default=None)
+
+
+class Data(dict):
+    """{bench: Results}; a bench that is missing has no rows."""
+
+    def __missing__(self, name):
+        return Results({})
+
+
 class Results:
     """The rows of one JSON file."""
 
@@ -51,6 +70,12 @@ class Results:
         """The rows of a work; of a work and domain; of a work, domain and size."""
         return self.places.get(place, [])
 
+    def pick(self, **want):
+        return pick(self.rows, **want)
+
+    def least(self, **want):
+        return least(self.pick(**want))
+
     def domains(self, work):
         found = {row.get("domain") for row in self.at(work)}
         return [name for name in FRACTALS if name in found]
@@ -60,14 +85,12 @@ class Results:
 
     def variants(self, work, domain=None):
         """In order of appearance."""
-        return list(dict.fromkeys(row["variant"] for row in
-                                  (self.at(work, domain) if domain else self.at(work))))
+        return list(dict.fromkeys(row["variant"] for row in self.at(*filter(None, (work, domain)))))
 
     def best(self, work, domain, size, variants, rho=None):
         """The fastest row of these variants (with this rho), or None."""
-        rows = [row for row in self.at(work, domain, size)
-                if row["variant"] in variants and rho in (None, row.get("rho"))]
-        return min(rows, key=lambda row: row["ms"], default=None)
+        return least(row for row in self.at(work, domain, size)
+                     if row["variant"] in variants and rho in (None, row.get("rho")))
 
     def forms(self, work):
         """The forms of lambda, the engine's among them."""
@@ -80,10 +103,7 @@ class Results:
 
     def task(self, work, dtype, domain, size):
         """The engine's row of a task, or None."""
-        rows = [row for row in self.rows if row.get("work") == work and row.get("dtype") == dtype
-                and row.get("domain") == domain and row.get("size") == size
-                and row.get("variant") in ENGINE]
-        return min(rows, key=lambda row: row["ms"], default=None)
+        return self.least(work=work, dtype=dtype, domain=domain, size=size, variant=ENGINE)
 
     def top(self, work, domain):
         """The largest level that the bounding box could do, of a side of at most TOP_SIDE."""
@@ -125,7 +145,7 @@ def n_0(results, work, domain):
 
 def load(folder):
     """{bench: Results} of a folder."""
-    found = {}
+    found = Data()
     for name in ("fractal", "fractal3", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
                  "flood", "label3", "granularity", "ask", "ask3", "cpu", "peers_pairs", "peers_flood",
                  "peers_drmsd", "peers_label3", "peers_granularity"):

@@ -117,9 +117,6 @@ def claim(what, paper, here, judged=None, why="-"):
     return [what, paper, here, judged or "-", why]
 
 
-compared = between  # its older name
-
-
 def verdict(holds):
     return AGREES if holds else DIFFERS
 

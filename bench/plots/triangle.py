@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tables of triangles and of pairs of points."""
-from .results import largest, ratio
+from .results import largest, least, pick, ratio
 from .text import bold, code, ms, percent, sig, table
 
 
@@ -19,12 +19,10 @@ def group_title(key):
 def table_triangle(data):
     """Each work at its largest n."""
     rows = []
-    for key, group in triangle_groups(data["triangle"]).items() if "triangle" in data else ():
+    for key, group in triangle_groups(data["triangle"]).items():
         n = max(row["size"] for row in group)
-        best = {}
-        for row in (row for row in group if row["size"] == n):
-            if row["variant"] not in best or row["ms"] < best[row["variant"]]["ms"]:
-                best[row["variant"]] = row
+        names = dict.fromkeys(row["variant"] for row in group if row["size"] == n)
+        best = {name: least(pick(group, size=n, variant=name)) for name in names}
         for name, row in best.items():
             rows.append([group_title(key), str(n), code(name), str(row.get("rho", "-")), ms(row),
                          sig(ratio(best.get("bb"), row)), percent(row)])
@@ -33,8 +31,7 @@ def table_triangle(data):
 
 def table_pdist(data):
     """The library's distances, each at its largest n."""
-    found = data["triangle"].at("pdist") if "triangle" in data else []
-    rows = largest(found, ("metric", "products", "d", "variant", "dtype"))
+    rows = largest(data["triangle"].at("pdist"), ("metric", "products", "d", "variant", "dtype"))
     return table(["metric ", "coordinates", "output ", "type ", "n", "ms", "% of limit"],
                  [[row.get("metric", "-") + (", by products" if row.get("products") else ""),
                    str(row.get("d", "-")), code(row["variant"]), row.get("dtype", "-"),
@@ -43,8 +40,7 @@ def table_pdist(data):
 
 def table_pairs(data):
     """Work on all pairs at the largest n, beside a thread for each pair or, of rows, n x n tiles."""
-    found = data["pairs"].at("pairs") if "pairs" in data else []
-    found = [row for row in found if row.get("radius", 0.0968) == 0.0968]
+    found = [row for row in data["pairs"].at("pairs") if row.get("radius", 0.0968) == 0.0968]
     rows = largest(found, ("of", "variant", "order", "copies"))
     rivals = {row["of"]: row for row in rows if row["variant"] in ("thread_a_pair", "rows_nxn")}
     rows = [row for row in rows if row is not rivals.get(row["of"]) and row.get("copies", 1) == 1]
@@ -57,7 +53,7 @@ def table_pairs(data):
 def by_place(results, work, *keys):
     """{(values of keys): {variant: row}} of a work, in order of appearance."""
     found = {}
-    for row in results.at(work) if results else ():
+    for row in results.at(work):
         found.setdefault(tuple(row[key] for key in keys), {})[row["variant"]] = row
     return found
 
@@ -65,7 +61,7 @@ def by_place(results, work, *keys):
 def table_triples(data):
     """The energy of Axilrod and Teller, beside a thread for each triple and a bounding box."""
     rows = []
-    for (n,), found in by_place(data.get("pairs"), "triples", "size").items():
+    for (n,), found in by_place(data["pairs"], "triples", "size").items():
         ours, threads, box = (found.get("axilrod_teller" + end) for end in ("", "_map", "_bb"))
         rows.append([f"{n:,}", bold(ms(ours)), sig(ours["ttriples"]) if ours else "-", percent(ours),
                      ms(threads), ms(box), sig(ratio(threads, ours)), sig(ratio(box, ours))])
@@ -76,7 +72,7 @@ def table_triples(data):
 def table_triple_tables(data):
     """Contingency tables of all triples on tensor cores, beside population counts."""
     rows = []
-    for (n, samples), found in by_place(data.get("pairs"), "triple_tables", "size", "samples").items():
+    for (n, samples), found in by_place(data["pairs"], "triple_tables", "size", "samples").items():
         ours, popc = found.get("tables"), found.get("tables_popc")
         rows.append([f"{n:,}", f"{samples:,}", bold(ms(ours)), sig(ours["tsets"]) if ours else "-",
                      ms(popc), sig(ratio(popc, ours))])

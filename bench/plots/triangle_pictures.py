@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Pictures of the maps of triangles."""
-from .results import ratio
+from .results import least, pick, ratio
 from .style import COLOURS, GREY, MARKERS, curve, legend_below, log_sides, note, title_of
 from .triangle import group_title, triangle_groups
 from .triangle_paper import PAPER_N, TRIANGLE_NAMES, triangle_gain, triangle_rows, triangle_sizes
@@ -20,8 +20,7 @@ def draw_triangle(pyplot, data):
         axes.set_axis_off()
     for axes, (key, rows) in zip(grid.flat, groups.items()):
         def best(n, variant, among=rows):
-            return min((row for row in among if row["size"] == n and row["variant"] == variant),
-                       key=lambda row: row["ms"], default=None)
+            return least(pick(among, size=n, variant=variant))
         for i, name in enumerate(names):
             curve(axes, [(n, ratio(best(n, "bb"), best(n, name)))
                          for n in sorted({row["size"] for row in rows})], label=name,
@@ -96,10 +95,3 @@ def draw_triangle_k(pyplot, data):
     title_of(figure, "Triangle: the model's k, and blocks that are wasted", results)
     return figure
 
-
-def has_triangle(data):
-    return "triangle" in data and any(row["variant"] == "bb" for row in data["triangle"].rows)
-
-
-def has_triangle_maps(data):
-    return "triangle" in data and bool(triangle_rows(data["triangle"], 0, variant="ltm_rsqrt"))

@@ -24,9 +24,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(PLOT))
 
 import plot  # noqa: E402
-from plots.fractals import table_engine, table_meta, table_n_0, table_summary  # noqa: E402
-from plots.fractals_paper import table_fractal_claims  # noqa: E402
-from plots.results import (FRACTALS, Results, n_0, space_improvement,  # noqa: E402
+from plots.fractals import table_meta, table_n0  # noqa: E402
+from plots.results import (FRACTALS, Data, Results, n_0, space_improvement,  # noqa: E402
                            theory_n_0, theory_speedup)
 from plots.sentences import SENTENCES, refresh, unknown  # noqa: E402
 from plots.text import (NOTHING, UNKNOWN, between, claim, grows, order, same, sig,  # noqa: E402
@@ -242,10 +241,15 @@ FLOOD = [flooded("naive", "terrain", 1.0), flooded("line", "terrain", 300.0),
          flooded("regions", "terrain", 9000.0)]
 
 
-def lines(table):
-    """The rows of a Markdown table, as lists of cells."""
+def of(**benches):
+    """Results from rows."""
+    return Data((name, Results({"meta": META, "rows": rows})) for name, rows in benches.items())
+
+
+def lines(name, data):
+    """The rows of a table, as lists of cells."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in
-            table.split("\n")[2:]]
+            plot.TABLES[name](data).split("\n")[2:]]
 
 
 def check_numbers(data):
@@ -254,60 +258,7 @@ def check_numbers(data):
     expect("n_0, RD", n_0(results, "rd", "gasket"), (16, 16))
     expect("n_0, CA", n_0(results, "ca", "gasket"), (None, None))
     expect("n_0, vicsek", n_0(results, "sw", "vicsek"), (None, 9))
-    expect("summary", lines(table_summary(data)), [
-        ["write, i32", "`each`", "**2.00**", "25", "16.0", "-", "-", "2.50"],
-        ["write, u8", "`each`", "**0.500**", "40", "-", "-", "-", "-"],
-        ["update, f32", "`update`", "**3.00**", "50", "-", "-", "-", "-"],
-        ["sum, i32", "`fold`", "**1.25**", "50", "-", "-", "2.00", "-"],
-        ["sum, f32", "`fold`", "**1.50**", "50", "-", "-", "-", "-"]])
-    expect("engine", lines(table_engine(data)), [
-        ["Sierpinski gasket", "5", "32", "2.00 (25)", "0.500 (40)", "3.00 (50)", "1.25 (50)",
-         "1.50 (50)", "-", "-", "-"],
-        ["Vicsek fractal", "2", "9", "4.00 (50)", "-", "-", "-", "-", "-", "-", "-"]])
-    expect("gasket-sw", lines(plot.TABLES["gasket-sw"](data))[2:], [
-        # r, n, BB, walking, list, shuffle, each, linear, ballot, x BB, x walking, x list, limit
-        ["4", "16", "8.00", "4.00", "6.00", "2.00", "**2.20**", "-", "-", "3.64", "1.82", "2.73",
-         "50"],
-        ["5", "32", "32.0", "-", "-", "-", "**2.00**", "5.00", "8.00", "16.0", "-", "-", "25"]])
-    expect("rho", lines(plot.TABLES["rho"](data)), [
-        ["SW", "5", "1", "64.0", "-", "8.00", "`lambda_ballot`", "8.00", "-"],
-        ["SW", "5", "32", "32.0", "-", "-", "-", "-", "-"],
-        ["RD", "4", "32", "3.00", "-", "-", "-", "-", "-"]])
-    expect("fractals-sw", lines(plot.TABLES["fractals-sw"](data))[1],
-           ["Vicsek fractal", "2", "9", "25", "1.00", "-", "2.00", "-", "`each`", "**4.00**",
-            "0.250", "-", "0.500", "-", "50", "2.00 MB"])
-    expect("fractals-ca", plot.TABLES["fractals-ca"](data), NOTHING)
-    expect("n0", lines(plot.TABLES["n0"](data)), [
-        ["Sierpinski gasket", "1.585", "8.49", "16", "16", "-", "32"],
-        ["Vicsek fractal", "1.465", "6.53", "none up to 9", "-", "-", "9"]])
-    expect("dummy", lines(plot.TABLES["dummy"](data)), [
-        ["`shuffle`", "0.200", "1.00", "2.50", "1.00"],
-        ["`mma_linear`", "-", "-", "0.500", "5.00"], ["`mma1`", "-", "-", "5.00", "0.500"]])
-    expect("triangle", lines(plot.TABLES["triangle"](data)), [
-        ["edm", "2048", "`bb`", "32", "8.00", "1.00", "-"],
-        ["edm", "2048", "`ltm_sqrt`", "16", "4.00", "2.00", "90"],
-        ["pdist", "4096", "`ltm_sqrt`", "-", "1.00", "-", "-"]])
-    expect("pdist", lines(plot.TABLES["pdist"](data)), [["-", "-", "`ltm_sqrt`", "-", "4096", "1.00", "-"]])
-    dashes = ["-"] * 5
-    expect("drmsd", lines(plot.TABLES["drmsd"](data)), [
-        ["the library", "-", "-", "-", "0.0500", "0.160", "-", "-", "80.0", "75.0", "-", "8.00"],
-        ["a thread for each pair", "-", "-", "-", "1.00", "0.00800", *dashes, "0.400"],
-        ["1D, from global memory", "x rsqrt(x)", "2", "128", "0.400", "0.0200", *dashes, "1.00"],
-        ["1D, by tiles", "x rsqrt(x)", "1", "128", "0.100", "0.0800", "-", "86.1", "60.0", "-", "-",
-         "4.00"],
-        ["1D, by tiles", "`sqrt.approx`", "4", "128", "0.120", "0.0667", *dashes, "3.33"],
-        ["2D, by tiles", "as IEEE 754 rounds it", "4", "128", "0.200", "0.0400", *dashes, "2.00"],
-        ["2D, by tiles", "1 / rsqrt(x)", "4", "128", "0.100", "0.0800", *dashes, "4.00"],
-        ["2D, by tiles", "x rsqrt(x)", "4", "128", "0.0500", "0.160", "-", "96.1", "85.0", "-", "-",
-         "8.00"],
-        ["2D, by tiles", "`sqrt.approx`", "8", "128", "0.0400", "0.200", "16.3", "98.1", "90.0",
-         "80.0", "400", "10.0"],
-        ["1D, by a sliding window", "x rsqrt(x)", "1", "128", "0.200", "0.0400", *dashes, "2.00"]])
-    expect("drmsd-u", lines(plot.TABLES["drmsd-u"](data)), [
-        ["1D, by tiles", "4", "-", "0.0667"],
-        ["2D, by tiles", "1", "0.0500", "-"], ["2D, by tiles", "4", "-", "0.100"],
-        ["2D, by tiles", "8", "0.0250", "0.200"]])
-    claims = lines(plot.TABLES["drmsd-claims"](data))
+    claims = lines("drmsd-claims", data)
     expect("drmsd-claims", [line[2] for line in claims], [
         "85%", "96%", "86%", "u = 4", "u = 8",
         "0.500 times as fast at n = 1001, 1.50 at n = 4001", "2.00 times as fast",
@@ -322,77 +273,24 @@ def check_numbers(data):
     cpu = {"cpu": Results({"meta": {"cpu": "a CPU, 8 threads"}, "rows": [
         {"work": "drmsd", "variant": "openmp", "size": size, "threads": 8, "ms": 2.0}
         for size in (1001, 4001, 9000)]})}
-    expect("the host's cores", [line[1:4] for line in lines(plot.TABLES["drmsd-claims"](
-        {**data, **cpu})) if line[0] == "one dRMSD against the cores of a CPU, n = 4001"],
+    expect("the host's cores", [line[1:4] for line in lines("drmsd-claims", Data({**data, **cpu}))
+                                if line[0] == "one dRMSD against the cores of a CPU, n = 4001"],
            [["62.7 times ClusCo on a Core i7-3820", "40.0 times as fast (a CPU, 8 threads)", UNKNOWN]])
-    beside = {"flood": Results({"rows": [flooded("regions", "terrain", 9000.0)]}), "peers_flood": Results({"rows": [
+    beside = of(flood=[flooded("regions", "terrain", 9000.0)], peers_flood=[
         {**flooded(name, "terrain", 1.0), "ms": time}
-        for name, time in (("opencv_components", 5.0), ("opencv_flood_fill", 2.0), ("unnamed", 1.0))]})}
-    expect("others", lines(plot.TABLES["others"](beside)), [
+        for name, time in (("opencv_components", 5.0), ("opencv_flood_fill", 2.0), ("unnamed", 1.0))])
+    expect("others", lines("others", beside), [
         ["flood, terrain", "1,024²", "**1.00**", "OpenCV, CPU", "2.00", "2.00"]])
-    expect("block", lines(plot.TABLES["block"](data)), [
-        ["gasket, r = 4", "32", "`block_table`", "16", "0.500", "2.00", "50"]])
-    expect("reduce", lines(plot.TABLES["reduce"](data)), [
-        ["f32", "256", "`shuffle`", "61.3", "0.0140"]])
-    expect("ask", lines(plot.TABLES["ask"](data)), [
-        ["1024", "2.00", "1.00", "≤ 0.700", "≤ 1.60", "≤ 1.20", "**0.400**", "0.600", "(16, 2, 8)",
-         "captured", "**5.00**", "**2.50**", "≤ 1.75", "≤ 3.00", "1.67", "0.833", "40"],
-        ["4096", "30.0", "20.0", "-", "-", "-", "-", "**3.00**", "(16, 2, 8)", "stream", "**10.0**",
-         "**6.67**", "-", "-", "-", "-", "40"]])
-    expect("ask-dp", lines(plot.TABLES["ask-dp"](data)), [
-        ["1024", "(8, 2, 32)", "2", "-", "≤ 1.60", "(8, 2, 32)", "2", "-", "≤ 1.20", "32 × 32",
-         "≤ 0.700", "1.71"]])
-    expect("ask-p", lines(plot.TABLES["ask-p"](data)), [
-        ["4096", "(16, 2, 64)", "256", "2", "0.391", "0.775", "**0.625**"]])
     check_search(data)
-    expect("ask-drivers", lines(plot.TABLES["ask-drivers"](data)), [
-        ["1024", "ASK-SBR", "(16, 2, 8)", "-", "0.550", "**0.400**", "-", "-"]])
-    expect("ask-differ", lines(plot.TABLES["ask-differ"](data))[0],
-           ["1024", "ASK-SBR", "(16, 2, 8)", "16", "15.3"])
-    expect("ask-bulbs", lines(plot.TABLES["ask-bulbs"](data)), [
-        ["1024", "0.300", "0.100", "ASK-SBR", "(16, 2, 8)", "3.00"]])
-    expect("ask-levels", lines(plot.TABLES["ask-levels"](data)), [
-        ["0", "256", "256", "100", "156", "0.391"], ["1", "128", "400", "0", "90", "0.775"]])
-    expect("ask-costs", lines(plot.TABLES["ask-costs"](data)), [
-        ["4096", "(16, 2, 64)", "200", "95.7", "60.9", "11.0"]])
-    expect("ask-predict", lines(plot.TABLES["ask-predict"](data)), [
-        ["1024", "ASK-MBR", "2", "(16, 2, 8)", "0.620", "0.600", "(16, 2, 8)", "0.600", "**1.00**",
-         "4", "(8, 2, 16)", "1.33"]])
-    expect("ask-lost", lines(plot.TABLES["ask-lost"](data)), [
-        ["1024", "DP-MBR", "1 of 2", "(8, 2, 32)", "7", "1,234,567"]])
-    expect("ask-energy", lines(plot.TABLES["ask-energy"](data)), [
-        ["4096", "9000", "-", "-", "-", "500", "-", "-", "18.0", "-"]])
-    expect("ask-summary", lines(plot.TABLES["ask-summary"](data)), [
-        ["4096 × 4096", "30.0", "20.0", "-", "-", "**3.00**", "10.0", "6.67", "-", "-"]])
-    expect("compact", lines(plot.TABLES["compact"](data)), [
-        ["Sierpinski gasket", "16", "43,046,721", "6.00", "0.300", "0.200", "0.150", "**0.0300**",
-         "200", "10.0", "6.67", "1435", "25"]])
-    expect("compact-levels", [line[:3] + line[-3:] for line in
-                              lines(plot.TABLES["compact-levels"](data))], [
-        ["15", "32768", "14,348,907", "0.0100", "1435", "25"],
-        ["16", "65536", "43,046,721", "0.0300", "1435", "25"],
-        ["20", "1048576", "3,486,784,401", "2.00", "1743", "25"]])
-    expect("compact-top", lines(plot.TABLES["compact-top"](data)), [
-        ["Sierpinski gasket", "bit", "20", "1048576", "3,486,784,401", "517 MB", "137 GB", "266",
-         "2.00", "1743", "25"],
-        ["Sierpinski gasket", "f32", "18", "262144", "387,420,489", "1.55 GB", "275 GB", "177",
-         "2.00", "194", "25"]])
-    expect("compact-works", lines(plot.TABLES["compact-works"](data)), [
-        ["Sierpinski gasket", "`tmap_ca`, u32", "15", "-", "**0.100**", "-", "25", "15", "143", "25"],
-        ["Sierpinski gasket", "heat, own rule, 8 neighbours, f32", "16", "0.500", "**0.250**",
-         "2.00", "25", "18", "194", "25"]])
-    expect("compact-moves", lines(plot.TABLES["compact-moves"](data)), [
-        ["Sierpinski gasket", "16", "bytes to bits", "bit", "0.100", "430", "50"]])
-    expect("compact-claims", [line[2] for line in lines(plot.TABLES["compact-claims"](data))], [
+    expect("compact-claims", [line[2] for line in lines("compact-claims", data)], [
         "1.50 bytes", "-", "0.100 words, 0.0500 bytes, 0.0100 bits", "-",
         "30.0 times with bytes; bits: 150 times BB with bytes, 4.00 times BB with bits",
         "315 times with an element a cell, 266 times with bits",
         "r = 20: 3,486,784,401 cells of a bit, 517 MB a state, 2.00 ms a step"])
     expect("compact-claims, verdicts",
-           [line[3] for line in lines(plot.TABLES["compact-claims"](data))],
+           [line[3] for line in lines("compact-claims", data)],
            ["less", "-", "less", UNKNOWN, "more", "agrees", "-"])
-    expect("flood-claims", [line[2:4] for line in lines(plot.TABLES["flood-claims"](
-        {"flood": Results({"rows": FLOOD})}))], [
+    expect("flood-claims", [line[2:4] for line in lines("flood-claims", of(flood=FLOOD))], [
         ["9000 Mpix/s (terrain, 1024²), 1.0% of the memory's limit", UNKNOWN], ["-", "-"],
         ["300 Mpix/s (terrain, 1024²), 1.0% of the memory's limit", "agrees"],
         ["20 Mpix/s (maze, 1024²), 1.0% of the memory's limit", "differs"],
@@ -404,23 +302,23 @@ def check_numbers(data):
                for name, cells in (("line", 20), ("tiles", 5), ("regions", 2))]
     for more, judged in (([], "agrees"), ([{**counted[0], "variant": "uniform", "read_bytes": 2**34}],
                                           "differs")):
-        expect("bytes of floods", [line[2:4] for line in lines(plot.TABLES["flood-claims"](
-            {"flood": Results({"rows": FLOOD + counted + more})})) if line[0].startswith("bytes")], [
+        expect("bytes of floods", [line[2:4] for line in lines("flood-claims", of(
+            flood=FLOOD + counted + more)) if line[0].startswith("bytes")], [
             ["line 20.0, tiles 5.00, " + ("uniform 64.0, " if more else "")
              + "regions 2.00 bytes a cell", judged]])
-    ours = {"granularity": Results({"rows": GRANULARITY})}
-    both = {**ours, "peers_granularity": Results({"rows": PEERS_GRANULARITY})}
-    expect("granularity, ours", lines(plot.TABLES["granularity"](ours)),
+    ours = of(granularity=GRANULARITY)
+    both = of(granularity=GRANULARITY, peers_granularity=PEERS_GRANULARITY)
+    expect("granularity, ours", lines("granularity", ours),
            [["`tmap_label`", "**0.200**", "**0.100**", "**0.150**"]])
-    expect("granularity", lines(plot.TABLES["granularity"](both)), [
+    expect("granularity", lines("granularity", both), [
         ["`tmap_label`", "**0.200**", "0.100", "**0.150**"], ["BUF", "0.250", "**0.0600**", "0.155"],
         ["BKE", "-", "0.300", "-"]])
     expect("granularity, theirs alone", plot.TABLES["granularity"](
-        {"peers_granularity": both["peers_granularity"]}), NOTHING)
+        of(peers_granularity=PEERS_GRANULARITY)), NOTHING)
     volumes = [{**blocks("label3", 0, 0, 1.0, "volume", input=given), "connectivity": 26}
                for given in ("noise_50", "noise_31", "balls")]
-    expect("label3", [line for line in lines(plot.TABLES["label3"](
-        {**both, "label3": Results({"rows": volumes})})) if "26" in line], [
+    expect("label3", [line for line in lines("label3", of(
+        peers_granularity=PEERS_GRANULARITY, label3=volumes)) if "26" in line], [
         ["512³", "26", "1.00", "1.00", "1.00"], ["512³, YACCLAB's BUF_3D", "26", "8.00", "-", "7.00"]])
     # Equation 10: parallel space 4^r / 3^r, and the least speedup where theory_n_0 says.
     expect("parallel space", round(space_improvement("gasket", 2**10), 9),
@@ -453,9 +351,9 @@ def check_search(data):
         drawn("published_dp_sbr", 1024, 2.0, 32, 2, 32, "published"),
         drawn("published_dp_mbr", 1024, 0.5, 8, 2, 32, "published"),
         drawn("graph_conditional", 1024, 0.2, 32, 2, 32, "published")]
-    searched = {"ask": Results({"meta": META, "rows": rows})}
-    expect("searched", lines(plot.TABLES["ask"](searched))[0][3:6], ["0.650", "1.50", "≤ 1.20"])
-    expect("ask-dp, searched", lines(plot.TABLES["ask-dp"](searched))[0],
+    searched = of(ask=rows)
+    expect("searched", lines("ask", searched)[0][3:6], ["0.650", "1.50", "≤ 1.20"])
+    expect("ask-dp, searched", lines("ask-dp", searched)[0],
            ["1024", "(8, 2, 32)", "2", "46", "1.50", "(8, 2, 32)", "2", "-", "≤ 1.20", "32 × 32",
             "0.650", "1.85"])
     expect("ask-optima", plot.TABLES["ask-optima"](searched).split("\n")[-2:], [
@@ -463,7 +361,7 @@ def check_search(data):
         "| 1024 | flat grid | (8, 2, 32) | 2 | 1.50 | 30 | 8 of 9 |"])
     expect("ask-blocks", plot.TABLES["ask-blocks"](searched).split("\n")[-1],
            "| 1024 | 8 × 8 (2.00) | 64 (0.650) | 512 (1.50) | - | - | - |")
-    claims = {line[0]: line for line in lines(plot.TABLES["ask-claims"](searched))}
+    claims = {line[0]: line for line in lines("ask-claims", searched)}
     expect("ASK against exhaustive", claims["ASK against exhaustive"][2:4],
            ["10.0 at n = 1024 as published; ours 10.0 at n = 4096, 6.67 against a test in 32 steps",
             "agrees"])
@@ -480,8 +378,8 @@ def check_search(data):
     expect("block of DP", claims["Table 2: the best block, DP-SBR"][2:4], ["ours 512 threads at n = 1024", "agrees"])
     expect("P", claims["section 4.2.1: P is the same at all levels"][3], "differs")
     expect("model", claims["Figs. 3, 4 against 8: the model finds the best (g, r, B)"][3], "differs")
-    data = {"triangle": Results({"meta": META, "rows": MAPS})}
-    claims = {line[0]: line for line in lines(plot.TABLES["triangle-claims"](data))}
+    data = of(triangle=MAPS)
+    claims = {line[0]: line for line in lines("triangle-claims", data)}
     expect("LTM-X", claims["Fig. 3: LTM-X, dummy"][1:4], ["I = 0.7", "0.700", "agrees"])
     expect("LTM, dummy", claims["Fig. 5: LTM, dummy"][2:4], ["1.15 to 1.15, mean 1.15", "agrees"])
     expect("LTM, EDM", claims["Fig. 5: LTM, EDM"][2:4], ["1.25 to 1.25, mean 1.25", "agrees"])
@@ -494,13 +392,13 @@ def check_search(data):
     expect("RB, dummy", [claims[f"Fig. 5: RB{name}"][2:4] for name in (", dummy", " is the fastest, dummy")],
            [["1.20 to 1.20, mean 1.20", "agrees"], ["1.04 to 1.04 times the speed of LTM-R", "agrees"]])
     title = "Fig. 5: I from one feature to four, N = 8192"
-    expect("features", [line[3] for line in lines(plot.TABLES["triangle-claims"](data)) if line[0] == title],
+    expect("features", [line[3] for line in lines("triangle-claims", data) if line[0] == title],
            ["agrees", "differs", "-"])
     expect("k", claims["equations 13 to 15: I < 2, k >= 1"][3], "agrees")  # in their set-up
     expect("no map without conditionals", "conclusion: and needs no conditionals" in claims, False)
-    expect("triangle-waste", lines(plot.TABLES["triangle-waste"](data))[0],
+    expect("triangle-waste", lines("triangle-waste", data)[0],
            ["1024", "7", "0", "0", "-", "0", "0", "0", "0"])
-    expect("triangle-k", lines(plot.TABLES["triangle-k"](data))[0],
+    expect("triangle-k", lines("triangle-k", data)[0],
            ["dummy", "16", "3.81", "4.77", "1.60", "1.25"])
 
 
@@ -508,12 +406,12 @@ def check_documents(data):
     text = "a\n<!-- table: n0 -->\nold\nold\n<!-- /table -->\nb\n" \
            "<!-- picture: theory -->\n<!-- /picture -->\n<!-- picture: triangle_speedup -->\n" \
            "<!-- /picture -->\n"
-    filled = plot.refill(text, {"fractal": data["fractal"]})
-    expect("refilled", filled, "a\n<!-- table: n0 -->\n" + table_n_0(data) +
+    filled = plot.refill(text, Data(fractal=data["fractal"]))
+    expect("refilled", filled, "a\n<!-- table: n0 -->\n" + table_n0(data) +
            "\n<!-- /table -->\nb\n<!-- picture: theory -->\n"
            "![Speedup in theory, and measured](img/theory.png)\n<!-- /picture -->\n"
            f"<!-- picture: triangle_speedup -->\n{NOTHING}\n<!-- /picture -->\n")
-    expect("refilled twice", plot.refill(filled, {"fractal": data["fractal"]}), filled)
+    expect("refilled twice", plot.refill(filled, Data(fractal=data["fractal"])), filled)
     for wrong in ("<!-- table: none -->\n<!-- /table -->\n", "<!-- table: n0 -->\nrest\n",
                   "<!-- table: n0 -->\n<!-- table: n0 -->\n<!-- /table -->\n"):
         try:
@@ -522,7 +420,7 @@ def check_documents(data):
         except ValueError:
             pass
     for name, make in plot.TABLES.items():
-        expect(f"{name} of nothing", make({}),
+        expect(f"{name} of nothing", make(Data()),
                "" if name in (
                    "ask-optima", "ask-blocks", "ask-insert", "ask-order") else NOTHING)
     committed = plot.load(os.path.join(ROOT, "bench", "results", "h200"))
@@ -613,12 +511,11 @@ def check_claims():
                   ("gasket", "map", "arithmetic", 1.0), ("gasket", "map", "table_constant", 2.0),
                   ("gasket", "map", "table_shared", 0.5), ("candy", "map", "arithmetic", 1.0),
                   ("candy", "map", "table_constant", 4.0))]
-    got = lines(table_fractal_claims({"block": Results({"rows": hashes})}))
+    got = lines("fractal-claims", of(block=hashes))
     expect("claims of hashes", [line[1:4] for line in got], [
         ["-", "gasket 1.50", "-"], ["-", "-", "-"], ["-", "-", "-"],
         ["-", "gasket 2.00, candy 4.00", "-"], ["-", "gasket 0.500", "-"], ["-", "-", "-"]])
-    got = lines(table_fractal_claims({"fractal": Results({"rows": rows}),
-                                      "block": Results({"rows": block})}))
+    got = lines("fractal-claims", of(fractal=rows, block=block))
     expect("fractal-claims", [line[1:4] for line in got], [
         ["32", "32", "agrees"], ["6 to 12", "5.00", "agrees"], ["up to 75", "SW 80.0 (ρ = 4)", "agrees"],
         ["up to 9", "SW 8.75", "agrees"], ["16", "16", "agrees"],
@@ -639,8 +536,8 @@ def check_ask3(data):
            "levels": 3, "regions": [64, 512, 3360], "equation_bytes": [4096, 32768],
            "children_bytes": [4096, 26880], "table_bytes": [512, 3360], "olt_bytes_equation": 36864,
            "olt_bytes_children": 30976, "olt_bytes_here": 3872, "workspace_bytes": 2000000}
-    claims = {line[0]: line[2:4] for line in lines(plot.TABLES["ask-claims"](
-        {**data, "ask3": Results({"meta": META, "rows": [*voxels, olt]})}))}
+    claims = {line[0]: line[2:4] for line in lines(
+        "ask-claims", Data({**data, **of(ask3=[*voxels, olt])}))}
     expect("equation 27", claims["equations 27, 28: entries of a table, three dimensions"],
            ["36.9 kB at n = 256, (4, 2, 8), all levels; the children that there are 31.0 kB, ours "
             "3.87 kB; the workspace of our plan 2.00 MB", "agrees"])
@@ -660,7 +557,7 @@ def check_simplex():
         ("dummy3", "simplex_threads", 1.0, 99), ("dummy3", "simplex_published", 3.0, 100),
         ("dummy3", "simplex_published_f64", 4.0, 100), ("write3", "bb", 6.0, 590),
         ("write3", "simplex_blocks", 1.5, 100), ("write3", "simplex_threads", 1.0, 99))]
-    got = lines(plot.TABLES["simplex-claims"]({"simplex": Results({"rows": rows})}))
+    got = lines("simplex-claims", of(simplex=rows))
     expect("simplex-claims", [line[1:4] for line in got], [
         ["up to 6 times", "5.90 at n = 1024, ρ = 8", "agrees"],
         ["less than in threads: the roots are an overhead", "2.00 at n = 1024", "agrees"],
@@ -676,20 +573,20 @@ def check_fractals3():
     def life(domain, rule, ms):
         return row("life", "compact_bits", domain, 2, ms, rule=rule, n=9, cells=400, bytes=64000,
                    gcells=400e-6 / ms, dtype="bit")
-    data = {"fractal3": Results({"meta": META, "rows": [
+    data = of(fractal3=[
         volume("sw", "bb", "menger", 1, 9.0), volume("sw", "each", "menger", 1, 9.0),
         volume("sw", "bb", "menger", 2, 8.0), volume("sw", "bb_walk", "menger", 2, 6.0),
         volume("sw", "lambda", "menger", 2, 3.0), volume("sw", "each", "menger", 2, 2.0),
         volume("rd", "bb", "dust", 2, 8.0), life("menger", "4555", 0.5),
         {"work": "lambda", "variant": "plain", "domain": "hilbert", "size": 16, "ms": 1.0, "gcells": 30.0},
         {"work": "lambda", "variant": "turned", "domain": "hilbert", "size": 16, "ms": 1.5, "gcells": 20.0},
-        {"work": "lambda", "variant": "turned", "domain": "koch", "size": 12, "ms": 2.0, "gcells": 15.0}]})}
-    expect("fractal3", lines(plot.TABLES["fractal3"](data)), [
+        {"work": "lambda", "variant": "turned", "domain": "koch", "size": 12, "ms": 2.0, "gcells": 15.0}])
+    expect("fractal3", lines("fractal3", data), [
         ["Menger sponge: write", "2", "9", "400", "8.00", "6.00", "3.00", "**2.00**", "3.00", "1.50", "50"],
         ["Cantor dust: sum", "2", "9", "400", "8.00", "-", "-", "-", "-", "-", "-"]])
-    expect("fractal3-life", lines(plot.TABLES["fractal3-life"](data)), [
+    expect("fractal3-life", lines("fractal3-life", data), [
         ["Menger sponge", "2", "9", "400", "64.0 kB", "0.500", "0.000800", "50", "-", "-", "-"]])
-    expect("fractal3-turned", lines(plot.TABLES["fractal3-turned"](data)), [
+    expect("fractal3-turned", lines("fractal3-turned", data), [
         ["`hilbert`", "1.00", "1.50", "30.0", "20.0", "1.50"], ["`koch`", "-", "2.00", "-", "15.0", "-"]])
 
 
@@ -700,14 +597,14 @@ def check_triples():
     def tables(variant, samples, ms):
         return row("triple_tables", variant, "simplex", 256, ms, samples=samples, tsets=6.0 / ms,
                    dtype="bits")
-    data = {"pairs": Results({"meta": META, "rows": [
+    data = of(pairs=[
         energy("axilrod_teller", 1024, 2.0), energy("axilrod_teller_map", 1024, 6.0),
         energy("axilrod_teller_bb", 1024, 9.0), energy("axilrod_teller", 2048, 4.0),
-        tables("tables", 512, 2.0), tables("tables_popc", 512, 5.0), tables("tables_popc", 4096, 8.0)]})}
-    expect("triples", lines(plot.TABLES["triples"](data)), [
+        tables("tables", 512, 2.0), tables("tables_popc", 512, 5.0), tables("tables_popc", 4096, 8.0)])
+    expect("triples", lines("triples", data), [
         ["1,024", "**2.00**", "0.0895", "50", "6.00", "9.00", "3.00", "4.50"],
         ["2,048", "**4.00**", "0.358", "50", "-", "-", "-", "-"]])
-    expect("triple-tables", lines(plot.TABLES["triple-tables"](data)), [
+    expect("triple-tables", lines("triple-tables", data), [
         ["256", "512", "**2.00**", "3.00", "5.00", "2.50"], ["256", "4,096", "-", "-", "8.00", "-"]])
 
 
@@ -820,7 +717,7 @@ def main():
         check_simplex()
         check_fractals3()
         check_triples()
-        check_ask3({"ask": data["ask"]})
+        check_ask3(Data(ask=data["ask"]))
         check_rules()
         check_scripts()
         check_documents(data)
