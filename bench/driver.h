@@ -328,9 +328,30 @@ BENCH_FORMAT(2) static void bench_wrong(const bench_row *row, const char *format
     exit(1);
 }
 
-// Ends the run if something is wrong; else the row may be timed.
+// A number in device memory, for a kernel to count in from 0; and what the kernel has counted.
+static tmap_u64 *bench_counter_at;
+static inline tmap_u64 *bench_counter(void) {
+    if (!bench_counter_at) CHECK(cudaMalloc((void **)&bench_counter_at, sizeof(tmap_u64)));
+    CHECK(cudaMemset(bench_counter_at, 0, sizeof(tmap_u64)));
+    return bench_counter_at;
+}
+static inline tmap_u64 bench_count(void) {
+    tmap_u64 count;
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(&count, bench_counter_at, sizeof count, cudaMemcpyDeviceToHost));
+    return count;
+}
+
+// Ends the run if something is wrong, or if a guard of the memory of kit.h was written; else the row
+// may be timed.
 static inline void bench_verify(bench_row *row, tmap_u64 wrong, const char *what) {
     if (wrong) bench_wrong(row, "%llu %s", wrong, what);
+    for (int i = 0; i < kit_block_count; ++i) {
+        const kit_block b = kit_blocks[i];
+        if (b.kind == 2 && !(kit_device_all(b.base, KIT_GUARD, KIT_POISON) &&
+                             kit_device_all(b.base + KIT_GUARD + b.bytes, KIT_GUARD, KIT_POISON)))
+            bench_wrong(row, "written beside a result");
+    }
     row->verified = 1;
 }
 
@@ -402,6 +423,7 @@ static void bench_begin(bench_driver *d, int argc, char **argv) {
 
 // The end of the program: its exit status, 2 where there was no row at all.
 static int bench_end(bench_driver *d) {
+    kit_release(0);
     if (d->left_out) printf("\nout of time: %d rows left out (--limit)\n", d->left_out);
     if (!d->rows && !d->left_out) {
         fprintf(stderr, "bench_%s: no such row\n", bench_name);

@@ -19,6 +19,22 @@ static int bench_compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+// The milliseconds of one run.
+static inline float bench_once(bench_body body, void *context) {
+    cudaEvent_t begin, end;
+    float ms;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    CHECK(cudaEventRecord(begin, 0));
+    body(context);
+    CHECK(cudaEventRecord(end, 0));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    return ms;
+}
+
 // Holds the stream until the host sets *go, or for about a second.
 static __global__ void bench_hold_kernel(const volatile int *go) {
     for (long long begin = clock64(); !*go && clock64() - begin < 2000000000;) continue;
@@ -36,15 +52,11 @@ static bench_time bench_measure_go(bench_body body, void *context, double budget
     cudaEvent_t begin, end;
     bench_time t;
     int n, inner = 1;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
     body(context);
     CHECK(cudaDeviceSynchronize());
-    CHECK(cudaEventRecord(begin, 0));
-    body(context);
-    CHECK(cudaEventRecord(end, 0));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&warm, begin, end));
+    warm = bench_once(body, context);
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
     if (warm < 0.2f) inner = warm < 0.05f ? 20 : 5;
     n = warm > 0 ? (int)(budget_ms / (warm * inner)) : MOST;
     n = warm > 1000 ? 1 : n < 3 ? 3 : n > MOST ? MOST : n;

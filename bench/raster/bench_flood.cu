@@ -4,10 +4,8 @@
 // and sizes, all in one run.
 //
 // The source is the first cell of the input's largest region. Every result is verified, in every
-// cell and on the device, against a union-find over single cells. A variant that takes longer than a
-// limit is left out of that input's larger maps. Water rises in terrain alone, from the lowest cell
-// of that region (flood_lakes.h).
-#include "../driver.h"
+// cell and on the device, against flood_truth.h. A variant that takes longer than a limit is left out
+// of that input's larger maps. Water rises in terrain alone, from the lowest cell of that region.
 #include "flood_job.h"
 
 typedef struct sweep {
@@ -44,7 +42,7 @@ static bench_row row_of(const sweep *s, const flood_variant *v) {
 // Bytes in and out of a flood: two or four a cell, and one, or four of depths; one and four of a
 // label; of rising water two a cell, once for all levels, and a lake for each of them.
 static double bytes_of(const flood_job *job) {
-    const double cells = (double)job->truth.cells;
+    const double cells = (double)job->truth.c.cells;
     if (job->variant->work == FLOOD_WORK_LEVELS)
         return 2 * cells + sizeof(tmap_flood_lake) * (double)job->level_count;
     if (job->variant->work == FLOOD_WORK_LABEL) return 5 * cells;
@@ -69,7 +67,7 @@ static void record(sweep *s, bench_row *row, double once_ms) {
     const tmap_u32 levels = job->variant->work == FLOOD_WORK_LEVELS ? job->level_count : 1;
     const bench_time once = {once_ms, 0, 1};
     row->rate = "mpix_s", row->unit = "Mpix/s",
-    row->each = 1e-3 * (double)job->truth.cells * levels;
+    row->each = 1e-3 * (double)job->truth.c.cells * levels;
     row->limit_ms = 1e-9 * bytes_of(job) / s->d.ceilings.copy_tbs;
     if (once_ms < 300)
         bench_time_row(row, run, job);
@@ -79,7 +77,7 @@ static void record(sweep *s, bench_row *row, double once_ms) {
     count_reads(job);
     if (job->read_bytes) bench_key(row, "read_bytes", "%llu", job->read_bytes);
     if (job->variant->work == FLOOD_WORK_LEVELS) {
-        const double ms = row->time.ms / levels, cells = (double)job->truth.cells;
+        const double ms = row->time.ms / levels, cells = (double)job->truth.c.cells;
         bench_key(row, "level_ms", "%.6f", ms);
         // Reads of all heights that the time of one level is enough for.
         bench_key(row, "level_reads", "%.4f", ms / (2e-9 * cells / s->d.ceilings.copy_tbs));
@@ -96,47 +94,32 @@ static void **result_at(flood_job *job) {
 }
 static tmap_u64 result_bytes(const flood_job *job) {
     if (job->variant->work == FLOOD_WORK_LEVELS) return job->level_count * sizeof *job->lakes;
-    return job->truth.cells * (job->variant->work == FLOOD_WORK_FLOOD ? 1 : 4);
+    return job->truth.c.cells * (job->variant->work == FLOOD_WORK_FLOOD ? 1 : 4);
 }
 
 // How much of a result is wrong. *flooded: the part of the map that is flooded in the end.
-static tmap_u64 look(const flood_job *job, double *flooded) {
-    const int flood = job->variant->work == FLOOD_WORK_FLOOD;
+static tmap_u64 look(flood_job *job, double *flooded) {
+    flood_truth *t = &job->truth;
     static tmap_flood_lake lakes[FLOOD_LAKES_MOST];
-    *flooded = (double)job->truth.size / (double)job->truth.cells;
-    if (job->variant->work != FLOOD_WORK_LEVELS)
-        return flood_truth_wrong(&job->truth, flood ? job->out : NULL, flood ? NULL : job->labels);
+    *flooded = (double)t->size / (double)t->c.cells;
+    if (job->variant->work == FLOOD_WORK_FLOOD) return flood_truth_wrong(t, job->out);
+    if (job->variant->work == FLOOD_WORK_LABEL) return components_wrong(&t->c, job->labels);
     CHECK(cudaMemcpy(lakes, job->lakes, (size_t)result_bytes(job), cudaMemcpyDeviceToHost));
-    *flooded = (double)lakes[job->level_count - 1].area / (double)job->truth.cells;
-    return flood_lakes_wrong(&job->truth, job->source, job->levels, job->level_count, lakes);
+    *flooded = (double)lakes[job->level_count - 1].area / (double)t->c.cells;
+    return flood_lakes_wrong(t, job->source, job->levels, job->level_count, lakes);
 }
 
 // Runs a job on poisoned memory and verifies what it gives; the program ends where it is wrong.
 // Returns how long it took, by events. *flooded: as `look` has it.
 static double verify(bench_row *row, flood_job *job, double *flooded) {
-    const size_t bytes = (size_t)result_bytes(job);
-    unsigned char *result = (unsigned char *)*result_at(job);
-    unsigned char guard[FLOOD_GUARD];
-    cudaEvent_t begin, end;
-    tmap_u64 bad;
     float ms;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    CHECK(cudaMemset(result, 0xa5, bytes + FLOOD_GUARD));
+    CHECK(cudaMemset(*result_at(job), 0xa5, (size_t)result_bytes(job)));
     job->late = 0, job->rounds = 0;
-    CHECK(cudaEventRecord(begin, 0));
-    run(job);
-    CHECK(cudaEventRecord(end, 0));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&ms, begin, end));
-    CHECK(cudaEventDestroy(begin));
-    CHECK(cudaEventDestroy(end));
+    ms = bench_once(run, job);
     if (job->late) return (double)ms;
     if (job->variant->finish) CHECK(job->variant->finish(job));
-    bad = look(job, flooded);
-    CHECK(cudaMemcpy(guard, result + bytes, sizeof guard, cudaMemcpyDeviceToHost));
-    for (unsigned i = 0; i < FLOOD_GUARD; ++i) bad += guard[i] != 0xa5;
-    bench_verify(row, bad, job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
+    bench_verify(row, look(job, flooded),
+                 job->variant->work == FLOOD_WORK_LEVELS ? "lakes" : "cells");
     return (double)ms;
 }
 
@@ -144,15 +127,16 @@ static double verify(bench_row *row, flood_job *job, double *flooded) {
 static void make_truth(sweep *s) {
     tmap_flood_seed seed;
     if (s->truth++) return;
-    flood_truth_make(&s->job.truth, s->input, s->width, s->width, s->neighbours);
+    flood_truth_make(&s->job.truth, s->input);
     seed.x = s->job.truth.largest % s->width, seed.y = s->job.truth.largest / s->width;
     CHECK(cudaMemcpy(s->job.seed, &seed, sizeof seed, cudaMemcpyHostToDevice));
 }
 
 // One variant at one map: verified, then timed.
 static void sweep_variant(sweep *s, int v) {
+    const int mark = kit_mark();
     flood_job *job = &s->job;
-    tmap_u64 result, workspace;
+    tmap_u64 workspace;
     size_t free_bytes, total;
     double flooded = 0, ms;
     bench_row row = row_of(s, &flood_variants[v]);
@@ -163,14 +147,14 @@ static void sweep_variant(sweep *s, int v) {
     }
     make_truth(s);
     job->variant = &flood_variants[v];
-    result = result_bytes(job) + FLOOD_GUARD, workspace = job->variant->bytes(job);
+    workspace = job->variant->bytes(job);
     CHECK(cudaMemGetInfo(&free_bytes, &total));
-    if (result + workspace > (tmap_u64)free_bytes / 20 * 19) {
+    if (result_bytes(job) + workspace > (tmap_u64)free_bytes / 20 * 19) {
         bench_left_out(&row, "no memory");
         return;
     }
-    CHECK(cudaMalloc(result_at(job), (size_t)result));
-    CHECK(cudaMalloc(&job->workspace, (size_t)workspace + 16));
+    *result_at(job) = kit_guarded(result_bytes(job));
+    job->workspace = kit_device(workspace + 16);
     job->limit_ms = s->longest_ms;
     CHECK(job->variant->make(job));
     ms = verify(&row, job, &flooded);
@@ -183,22 +167,22 @@ static void sweep_variant(sweep *s, int v) {
         record(s, &row, ms);
     }
     CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(job->workspace));
-    CHECK(cudaFree(*result_at(job)));
+    kit_release(mark);
 }
 
 static void sweep_size(sweep *s) {
+    const int mark = kit_mark();
     const tmap_u64 cells = (tmap_u64)s->width * s->width;
     flood_job *job = &s->job;
     size_t free_bytes, total;
     memset(job, 0, sizeof *job);
     CHECK(cudaMemGetInfo(&free_bytes, &total));
-    if (cells > FLOOD_TRUTH_CELLS || flood_truth_bytes(cells) > (tmap_u64)free_bytes / 20 * 19) {
+    if (cells >= COMPONENTS_NONE || flood_truth_bytes(cells) > (tmap_u64)free_bytes / 20 * 19) {
         printf("| %u, %d neighbours | left out: no memory |\n", s->width, s->neighbours);
         return;
     }
-    job->truth = flood_truth_alloc(cells);
-    CHECK(cudaMalloc((void **)&job->seed, sizeof *job->seed));
+    job->d = &s->d, job->truth = flood_truth_alloc(s->width, s->neighbours);
+    job->seed = (tmap_flood_seed *)kit_device(sizeof *job->seed);
     for (s->input = 0; s->input < FLOOD_INPUTS; ++s->input) {
         if (!bench_listed(s->inputs, flood_input_name(s->input))) continue;
         s->truth = 0;
@@ -211,8 +195,7 @@ static void sweep_size(sweep *s) {
             }
         }
     }
-    CHECK(cudaFree(job->seed));
-    flood_truth_free(&job->truth);
+    kit_release(mark);
 }
 
 int main(int argc, char **argv) {
@@ -227,7 +210,7 @@ int main(int argc, char **argv) {
          FLOOD_LAKES_MOST},
         {"--longest", "milliseconds that a flood may take", "3000", "200", BENCH_REAL,
          &s.longest_ms, 1, 1000000}};
-    s.d.name = "flood", s.d.options = options, s.d.option_count = 5;
+    s.d.name = "flood", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "40", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.connectivity.count; ++i) {

@@ -3,21 +3,17 @@
 // map and then runs as often as it is told to.
 //
 // A variant is two functions and a line in flood_variants, whose work is FLOOD_WORK_FLOOD (heights
-// in, job->out as bytes or depths), FLOOD_WORK_LABEL (job->truth.mask in, job->labels as 32-bit
+// in, job->out as bytes or depths), FLOOD_WORK_LABEL (job->truth.c.mask in, job->labels as 32-bit
 // integers) or FLOOD_WORK_LEVELS (heights and job->levels in, job->lakes).
 #ifndef BENCH_RASTER_FLOOD_JOB_H
 #define BENCH_RASTER_FLOOD_JOB_H
 
-#include "flood_lakes.h"
+#include "flood_truth.h"
 
-#include <threadmap/raster/flood.h>
 #include <threadmap/raster/label.h>
 #include <threadmap/papers/flood_slides.h>
 
-#include <time.h>
-
 enum { FLOOD_WORK_FLOOD, FLOOD_WORK_LABEL, FLOOD_WORK_LEVELS };
-#define FLOOD_GUARD 64u // bytes behind a result that stay as they are
 
 typedef struct flood_job flood_job;
 
@@ -37,13 +33,14 @@ typedef struct flood_variant {
 } flood_variant;
 
 struct flood_job {
+    const bench_driver *d;
     const flood_variant *variant;
     flood_truth truth;     // the map, and what is to come of it
     tmap_flood_seed *seed; // in device memory: the first cell of the largest region
     void *workspace;
-    unsigned char *out;     // of a flood, with a guard
-    int *labels;            // of a label, with a guard
-    tmap_flood_lake *lakes; // of levels, with a guard
+    unsigned char *out;     // of a flood
+    int *labels;            // of a label
+    tmap_flood_lake *lakes; // of levels
     double limit_ms;
     int late;
     tmap_u64 rounds;     // of the last run; 0: there are none
@@ -58,12 +55,6 @@ struct flood_job {
     double levels[FLOOD_LAKES_MOST];
 };
 
-static double flood_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
 // ---- the lecture slides -------------------------------------------------------------------------
 
 static tmap_u64 flood_slides_bytes(const flood_job *job) {
@@ -75,7 +66,7 @@ static cudaError_t flood_slides_make(flood_job *job) {
 }
 // As tmap_flood_slides_run, with an eye on the clock.
 static cudaError_t flood_slides_run(flood_job *job) {
-    const double begin = flood_now_ms();
+    const double begin = bench_seconds(job->d);
     cudaError_t error = tmap_flood_slides_begin(&job->slides, job->seed, 1, 0);
     tmap_u32 next = 0;
     int done = 0;
@@ -85,7 +76,7 @@ static cudaError_t flood_slides_run(flood_job *job) {
         next += step;
         error = tmap_flood_slides_look(&job->slides, next, &done, &job->rounds, 0);
         if (error) return error;
-        job->late = !done && flood_now_ms() - begin > job->limit_ms;
+        job->late = !done && 1e3 * (bench_seconds(job->d) - begin) > job->limit_ms;
         if (job->late) return cudaSuccess;
     }
     return error ? error : tmap_flood_slides_end(&job->slides, 0);
@@ -113,12 +104,11 @@ static tmap_raster_map flood_regions_map(const flood_job *job) {
 
 // The truth's heights as integers or floats of 32 bits.
 static __global__ void flood_widen(const short *heights, tmap_u64 cells, int type, void *out) {
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
-         i += (tmap_u64)gridDim.x * blockDim.x)
-        if (type == TMAP_RASTER_F32)
-            ((float *)out)[i] = heights[i];
-        else
-            ((int *)out)[i] = heights[i];
+    EACH_CELL(i, cells)
+    if (type == TMAP_RASTER_F32)
+        ((float *)out)[i] = heights[i];
+    else
+        ((int *)out)[i] = heights[i];
 }
 
 // The next part of a workspace, at a multiple of 256 bytes, as memory of its own would be.
@@ -132,7 +122,7 @@ static tmap_u64 flood_part(tmap_u64 *end, tmap_u64 bytes) {
 // result of bits, or a source; and depths, where these are asked for. Returns the end.
 static tmap_u64 flood_regions_parts(const flood_job *job, const tmap_flood_plan *plan,
                                     tmap_u64 *tiles, tmap_u64 *bits, tmap_u64 *depths) {
-    const tmap_u64 cells = job->truth.cells, words = tmap_flood_words(plan->map.width);
+    const tmap_u64 cells = job->truth.c.cells, words = tmap_flood_words(plan->map.width);
     tmap_u64 end = 0;
     flood_part(&end, plan->workspace);
     *tiles = flood_part(&end, tmap_flood_tiles_bytes(plan));
@@ -159,10 +149,10 @@ static cudaError_t flood_regions_make(flood_job *job) {
     job->depths = (char *)job->workspace + depths;
     job->heights = map.type == TMAP_RASTER_I16 ? (const void *)job->truth.heights : job->bits;
     if (map.type != TMAP_RASTER_I16)
-        flood_widen<<<1024, 256>>>(job->truth.heights, job->truth.cells, map.type, job->bits);
+        flood_widen<<<1024, 256>>>(job->truth.heights, job->truth.c.cells, map.type, job->bits);
     CHECK(cudaGetLastError());
     if (job->variant->form == TMAP_FLOOD_DEPTH)
-        CHECK(cudaMemset(job->depths, 0xa5, 4 * (size_t)job->truth.cells));
+        CHECK(cudaMemset(job->depths, 0xa5, 4 * (size_t)job->truth.c.cells));
     return tmap_flood_tiles(&job->plan, job->heights, job->tiles, 0);
 }
 static void *flood_regions_out(const flood_job *job) {
@@ -184,36 +174,31 @@ static cudaError_t flood_first_run(flood_job *job) {
 // Bytes that the last run to a map of bytes read: heights, and bits and lists of tiles' borders, which
 // mixed blocks have. The nodes on blocks' borders, 1 for 100 cells, are left out.
 static cudaError_t flood_regions_counted(flood_job *job) {
+    const int mark = kit_mark();
     const tmap_flood_plan *p = &job->plan;
-    const size_t blocks = (size_t)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
-    unsigned char *kinds = (unsigned char *)malloc(blocks);
-    unsigned short *offsets = (unsigned short *)malloc(2 * blocks * pitch);
-    cudaError_t error = kinds && offsets ? cudaSuccess : cudaErrorMemoryAllocation;
+    const tmap_u64 blocks = (tmap_u64)p->blocks_x * p->blocks_y, pitch = 2 * p->rows + 1;
+    const char *work = (const char *)job->workspace;
+    const unsigned char *kinds = (const unsigned char *)kit_to_host(work + p->at_kinds, blocks);
+    const unsigned short *offsets =
+        (const unsigned short *)kit_to_host(work + p->at_offsets, 2 * blocks * pitch);
     tmap_u64 between = 0;
-    if (!error)
-        error =
-            cudaMemcpy(kinds, (char *)job->workspace + p->at_kinds, blocks, cudaMemcpyDeviceToHost);
-    if (!error)
-        error = cudaMemcpy(offsets, (char *)job->workspace + p->at_offsets, 2 * blocks * pitch,
-                           cudaMemcpyDeviceToHost);
-    for (size_t i = 0; i < blocks && !error; ++i)
+    for (tmap_u64 i = 0; i < blocks; ++i)
         if (kinds[i] == TMAPI_FLOOD_MIXED)
             between += 64 * p->rows + 2 * pitch + 8ull * offsets[i * pitch + 2 * p->rows];
-    job->read_bytes = job->truth.cells * tmap_raster_size(p->map.type) + between;
-    free(kinds), free(offsets);
-    return error;
+    job->read_bytes = job->truth.c.cells * tmap_raster_size(p->map.type) + between;
+    kit_release(mark);
+    return cudaSuccess;
 }
 
 static __global__ void flood_unpack(const tmap_u32 *bits, tmap_u64 width, tmap_u64 cells,
                                     unsigned char *out) {
     const tmap_u64 words = tmap_flood_words(width);
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
-         i += (tmap_u64)gridDim.x * blockDim.x)
-        out[i] = (unsigned char)(bits[i / width * words + i % width / 32] >> i % width % 32 & 1);
+    EACH_CELL(i, cells)
+    out[i] = (unsigned char)(bits[i / width * words + i % width / 32] >> i % width % 32 & 1);
 }
 static cudaError_t flood_bits_finish(flood_job *job) {
-    flood_unpack<<<1024, 256>>>((const tmap_u32 *)job->bits, job->truth.map.width, job->truth.cells,
-                                job->out);
+    flood_unpack<<<1024, 256>>>((const tmap_u32 *)job->bits, job->truth.map.width,
+                                job->truth.c.cells, job->out);
     return cudaGetLastError();
 }
 
@@ -221,15 +206,14 @@ static cudaError_t flood_bits_finish(flood_job *job) {
 // flooded, and of no other. 2: it is neither.
 static __global__ void flood_depths_as_bytes(const float *depths, const short *heights,
                                              tmap_u64 cells, unsigned char *out) {
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < cells;
-         i += (tmap_u64)gridDim.x * blockDim.x) {
+    EACH_CELL(i, cells) {
         const tmap_u32 bits = __float_as_uint(depths[i]);
         out[i] = bits == 0 ? 0 : bits == __float_as_uint((float)-heights[i]) ? 1 : 2;
     }
 }
 static cudaError_t flood_depths_finish(flood_job *job) {
     flood_depths_as_bytes<<<1024, 256>>>((const float *)job->depths, job->truth.heights,
-                                         job->truth.cells, job->out);
+                                         job->truth.c.cells, job->out);
     return cudaGetLastError();
 }
 
@@ -266,7 +250,7 @@ static cudaError_t flood_label_make(flood_job *job) {
     return cudaSuccess;
 }
 static cudaError_t flood_label_run(flood_job *job) { // the count stands first
-    return tmap_label(&job->label, job->truth.mask, (char *)job->workspace + 16, job->labels,
+    return tmap_label(&job->label, job->truth.c.mask, (char *)job->workspace + 16, job->labels,
                       (tmap_u64 *)job->workspace, 0);
 }
 

@@ -34,9 +34,9 @@ typedef struct label_call {
     int again;
 } label_call;
 
-static tmap_u64 label_random = 1; // of the cases
+[[maybe_unused]] static tmap_u64 label_random = 1; // of the cases
 
-static tmap_u32 label_hash(tmap_u64 x) { return (tmap_u32)check_hash(x, 1); }
+static inline tmap_u32 label_hash(tmap_u64 x) { return (tmap_u32)check_hash(x, 1); }
 
 static label_truth label_truth_of(const label_cells *c) {
     const tmap_i64 w = (tmap_i64)c->width, h = (tmap_i64)c->height, d = (tmap_i64)c->depth;
@@ -84,7 +84,7 @@ static label_truth label_truth_of(const label_cells *c) {
 }
 
 // Shapes of labels 1 to `components`, of each image; those beyond are left out.
-static void label_check_shapes(const label_call *call, const void *labels, const label_truth *t,
+static inline void label_check_shapes(const label_call *call, const void *labels, const label_truth *t,
                                tmap_u64 components) {
     const tmap_u64 bytes = t->parts * components * sizeof(tmap_label_shape);
     tmap_label_shape *on_device = (tmap_label_shape *)kit_guarded(bytes), *shapes;
@@ -104,7 +104,7 @@ static void label_check_shapes(const label_call *call, const void *labels, const
     expect(none == 0, "shapes of no component");
 }
 
-static void label_check(const label_cells *c, const label_call *call) {
+static inline void label_check(const label_cells *c, const label_call *call) {
     const int mark = kit_mark(), wide = call->array.form == TMAP_LABEL_INT64;
     const label_truth t = label_truth_of(c);
     const tmap_u64 cells = c->width * c->height * c->depth, size = wide ? 8 : 4;
