@@ -5,12 +5,11 @@
 // reduction instruction and by tensor cores, against cub::BlockReduce.
 //
 // The maps are those of Navarro et al., FGCS 113 (2020), sections 4 and 5.
-#include "../driver.h"
 #include "block_forms.h"
+#include "fractal_work.h"
 #include "hash_forms.h"
 
 #include "../../tests/fractal/brute.h"
-#include "../../tests/fractal/fractal_check.h"
 #include <threadmap/reduce.h>
 
 #include <math.h>
@@ -26,118 +25,53 @@
 typedef struct sweep {
     bench_driver d;
     tmap_u64 level, times;
-    tmap_u64 *counter; // on the device
 } sweep;
 
 // ---- the paper's three tests, a block for each tile ---------------------------------------------
 
-static const char *const work_names[BLOCK_WORKS] = {"sw", "rd", "ca"};
+static const int tiles_tasks[BLOCK_WORKS] = {SW_I32, RD_I32, CA_U8};
 
 typedef struct tiles_job {
-    tmap_nbb f;
-    tmap_u32 r, rows;
-    tmap_u64 width, height;
+    fractal_work w;
     int work;
+    tmap_u32 rows;
     block_kernel kernel;
-    block_work on;
     dim3 grid;
     unsigned threads;
-    double limit_ms;
 } tiles_job;
 
 static void tiles_run(void *context) {
     const tiles_job *j = (const tiles_job *)context;
-    if (j->work == BLOCK_RD) CHECK(cudaMemsetAsync(j->on.sum, 0, sizeof *j->on.sum, 0));
-    j->kernel<<<j->grid, j->threads>>>(j->r, j->rows, j->on);
+    const block_work on = {j->w.in, j->w.out, (tmap_i64 *)j->w.sum};
+    if (j->work == BLOCK_RD) CHECK(cudaMemsetAsync(j->w.sum, 0, 8, 0));
+    j->kernel<<<j->grid, j->threads>>>(j->w.r, j->rows, on);
     CHECK(cudaGetLastError());
-}
-
-static dim3 check_grid(const tiles_job *j) {
-    return dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16);
-}
-
-static tmap_u64 counted(tmap_u64 *counter) {
-    tmap_u64 n;
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&n, counter, sizeof n, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemset(counter, 0, sizeof n));
-    return n;
-}
-
-// What memory needs at least: each sector of 32 bytes with a cell written once, each pair of them
-// with a cell (for the automaton, or a neighbour of one) read once.
-static double tiles_limit_ms(const tiles_job *j, bench_ceilings c, tmap_u64 *counter) {
-    const tmap_u32 size = j->work == BLOCK_CA ? 1 : 4;
-    double ms = 0;
-    if (j->work != BLOCK_SW) {
-        check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, 64 / size,
-                                      j->work == BLOCK_CA, counter);
-        ms += 64e-9 * (double)counted(counter) / c.read_tbs;
-    }
-    if (j->work != BLOCK_RD) {
-        check_granules<<<4096, 256>>>(j->f, j->r, j->width, j->height, 32 / size, 0, counter);
-        ms += 32e-9 * (double)counted(counter) / c.fill_tbs;
-    }
-    return ms;
-}
-
-static void tiles_fill(const tiles_job *j) {
-    if (j->work == BLOCK_RD)
-        check_fill_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 1,
-                                               (int *)j->on.out);
-    if (j->work == BLOCK_CA)
-        check_fill_alive<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 2, 2,
-                                                 (unsigned char *)j->on.in);
-    CHECK(cudaGetLastError());
-}
-
-// Runs the job once, on poisoned memory where it writes, and compares every place.
-static int tiles_verify(tiles_job *j, tmap_u64 *counter) {
-    const tmap_u64 places = j->width * j->height;
-    tmap_u64 sum = 0;
-    if (j->work != BLOCK_RD)
-        CHECK(cudaMemset(j->on.out, CHECK_POISON_U8, places * (j->work == BLOCK_SW ? 4 : 1)));
-    CHECK(cudaMemset(j->on.sum, CHECK_POISON_U8, sizeof *j->on.sum));
-    tiles_run(j);
-    if (j->work == BLOCK_SW)
-        check_written_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, 7,
-                                                  (const int *)j->on.out, counter);
-    if (j->work == BLOCK_RD) {
-        CHECK(cudaMemcpy(&sum, j->on.sum, sizeof sum, cudaMemcpyDeviceToHost));
-        check_sum_i32<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height,
-                                              (const int *)j->on.in, counter);
-    }
-    if (j->work == BLOCK_CA)
-        check_step_u8<<<check_grid(j), 256>>>(j->f, j->r, j->width, j->height, tmap_ca_life(),
-                                              (const unsigned char *)j->on.in,
-                                              (const unsigned char *)j->on.out, counter);
-    return counted(counter) == sum;
 }
 
 // One tile level of a fractal: each form, with a block for each tile and with 16 tiles for a block.
 static void tiles_case(sweep *s, const block_case *c, tiles_job *j) {
     const tmap_u32 walks[] = {1, 16}; // tiles of a block
-    const tmap_xy64 tiles = tmap_nbb_orthotope(j->f, j->r - c->m);
+    const tmap_xy64 tiles = tmap_nbb_orthotope(j->w.f, j->w.r - c->m);
     for (unsigned walk = 0; walk < 2; ++walk)
         for (int form = 0; form < TMAP_BLOCK_FORM_COUNT; ++form) {
-            const tmap_u64 need = tmap_block_threads(form, j->f, c->m);
+            const tmap_u64 need = tmap_block_threads(form, j->w.f, c->m);
             const tmap_u64 each = (tiles.y + walks[walk] - 1) / walks[walk];
             const tmap_u64 blocks = each < 65535 ? each : 65535;
-            bench_row row =
-                bench_row_begin(&s->d, work_names[j->work], tmap_block_form_name(form), c->domain);
-            bench_key(&row, "size", "%u", j->r);
+            bench_row row = bench_row_begin(&s->d, tasks[j->w.task].work,
+                                            tmap_block_form_name(form), c->domain);
+            bench_key(&row, "size", "%u", j->w.r);
             bench_key(&row, "rho", "%u", c->rho);
-            bench_key_text(&row, "dtype", j->work == BLOCK_CA ? "u8" : "i32");
+            bench_key_text(&row, "dtype", tasks[j->w.task].dtype);
             bench_key(&row, "tiles_per_block", "%u", walks[walk]);
             if (!bench_wants(&s->d, &row)) continue;
             j->kernel = c->kernels[j->work][form];
             j->threads = (unsigned)(need + 31) / 32 * 32;
             j->grid = dim3((unsigned)tiles.x, (unsigned)blocks);
             j->rows = (tmap_u32)tiles.y;
-            bench_verify(&row, !tiles_verify(j, s->counter), "place or more");
+            fractal_work_verify(&row, &j->w, tiles_run, j);
             bench_key(&row, "threads", "%.0f", (double)tiles.x * (double)blocks * j->threads);
-            bench_key(&row, "useful", "%.4f", (double)tmap_nbb_cells(j->f, c->m) / j->threads);
-            row.limit_ms = j->limit_ms;
+            bench_key(&row, "useful", "%.4f", (double)tmap_nbb_cells(j->w.f, c->m) / j->threads);
+            row.limit_ms = j->w.limit_ms;
             bench_time_row(&row, tiles_run, j);
             bench_row_end(&s->d, &row);
         }
@@ -145,31 +79,23 @@ static void tiles_case(sweep *s, const block_case *c, tiles_job *j) {
 
 static void tiles_fractal(sweep *s, const char *domain, tmap_nbb f, tmap_u32 r) {
     tiles_job j = {};
-    j.f = f, j.r = r;
-    j.width = tmap_nbb_side_x(f, r), j.height = tmap_nbb_side_y(f, r);
-    CHECK(cudaMalloc((void **)&j.on.sum, sizeof *j.on.sum));
+    j.w = fractal_work_make(f, r);
     for (j.work = 0; j.work < BLOCK_WORKS; ++j.work) {
-        const size_t places = j.width * j.height,
-                     bytes = places * (j.work == BLOCK_CA ? 2 : 4) + 32;
+        const int mark = kit_mark();
         size_t free_bytes, total;
+        j.w.task = tiles_tasks[j.work];
         CHECK(cudaMemGetInfo(&free_bytes, &total));
-        if (bytes > free_bytes) {
-            printf("| %s | %s | %u | needs %.1f GB: left out |\n", work_names[j.work], domain, r,
-                   1e-9 * (double)bytes);
+        if (fractal_work_bytes(&j.w) + 64 > free_bytes) {
+            printf("| %s | %s | %u | needs %.1f GB: left out |\n", tasks[j.w.task].work, domain, r,
+                   1e-9 * (double)fractal_work_bytes(&j.w));
             continue;
         }
-        CHECK(cudaMalloc(&j.on.out, bytes));
-        void *const all = j.on.out;
-        j.on.in = all;
-        if (j.work == BLOCK_CA) j.on.out = (char *)all + (places + 31) / 32 * 32;
-        tiles_fill(&j);
-        j.limit_ms = tiles_limit_ms(&j, s->d.ceilings, s->counter);
+        if (!s->d.list) fractal_work_begin(&j.w, s->d.ceilings);
         for (unsigned i = 0; i < BLOCK_CASES; ++i)
             if (!strcmp(block_cases[i].domain, domain) && block_cases[i].m <= r)
                 tiles_case(s, &block_cases[i], &j);
-        CHECK(cudaFree(all));
+        kit_release(mark);
     }
-    CHECK(cudaFree(j.on.sum));
 }
 
 // ---- the arithmetic hash and the table H[] -----------------------------------------------------
@@ -220,20 +146,19 @@ static tmap_u64 hash_sum(const brute *b, tmap_u32 r) {
 
 // Compares every place that the single write reaches or must not reach, or the sum over the cells
 // of the map alone.
-static void hash_verify(bench_row *row, hash_job *j, int part, tmap_u64 *counter) {
-    const tmap_u64 places = j->width * j->height;
+static void hash_verify(bench_row *row, hash_job *j, int part) {
     const brute b = brute_make(hash_cases[j->fractal].rows);
     if (part == 0) {
-        CHECK(cudaMemset(j->out, CHECK_POISON_U8, places * sizeof *j->out));
+        CHECK(cudaMemset(j->out, CHECK_POISON_U8, j->width * j->height * sizeof *j->out));
         hash_write_run(j);
-        check_written_i32<<<dim3((unsigned)(j->height < 65535 ? j->height : 65535), 16), 256>>>(
-            j->f, j->write_r, j->width, j->height, 7, j->out, counter);
-        bench_verify(row, counted(counter), "places");
+        check_written_i32<<<check_grid(j->width, j->height), 256>>>(
+            j->f, j->write_r, j->width, j->height, 7, j->out, bench_counter());
+        bench_verify(row, bench_count(), "places");
     } else {
-        j->sum = counter;
+        j->sum = bench_counter();
         hash_map_run(j);
         j->sum = NULL;
-        bench_verify(row, counted(counter) != hash_sum(&b, j->map_r), "sum");
+        bench_verify(row, bench_count() != hash_sum(&b, j->map_r), "sum");
     }
 }
 
@@ -246,7 +171,7 @@ static void hash_time(sweep *s, hash_job *j, int part) {
     bench_key(&row, "rho", "%u", part ? 1 : (unsigned)tmap_nbb_side_x(j->f, hash_tile_level(j->f)));
     bench_key_text(&row, "dtype", "i32");
     if (!bench_wants(&s->d, &row)) return;
-    hash_verify(&row, j, part, s->counter);
+    hash_verify(&row, j, part);
     bench_key(&row, "cells", "%.0f", (double)tmap_nbb_cells(j->f, r));
     row.queued = 1, row.unit = "Gcell/s", row.each = 1e-6 * (double)tmap_nbb_cells(j->f, r);
     bench_time_row(&row, part ? hash_map_run : hash_write_run, j);
@@ -271,7 +196,7 @@ static void hash_all(sweep *s) {
         printf("| hash | needs %.1f GB: left out |\n", 1e-9 * (double)(most * sizeof *j.out));
         return;
     }
-    CHECK(cudaMalloc((void **)&j.out, most * sizeof *j.out));
+    j.out = (int *)kit_device(most * sizeof *j.out);
     for (; j.fractal < TMAP_FRACTAL_COUNT; ++j.fractal) {
         tmap_xy table[TMAP_REPLICAS_MAX] = {};
         const brute b = brute_make(hash_cases[j.fractal].rows);
@@ -286,7 +211,7 @@ static void hash_all(sweep *s) {
         for (int part = 0; part < 2; ++part)
             for (j.form = 0; j.form < HASH_FORMS; ++j.form) hash_time(s, &j, part);
     }
-    CHECK(cudaFree(j.out));
+    kit_release(0);
 }
 
 // ---- sums over a block --------------------------------------------------------------------------
@@ -397,13 +322,12 @@ static void reduce_run(void *context) {
 static int reduce_verify(reduce_job *j, double *error) {
     unsigned threads = j->large ? 1024 : 256;
     tmap_u32 step = j->blocks / 7 + 1;
-    tmap_u64 *host = (tmap_u64 *)malloc(j->blocks * sizeof *host); // integers or doubles
+    const tmap_u64 *host; // integers or doubles
     int good = 1;
     *error = 0;
-    if (!host) exit(1);
     CHECK(cudaMemset(j->out, 0x5a, j->blocks * sizeof *host));
     reduce_run(j);
-    CHECK(cudaMemcpy(host, j->out, j->blocks * sizeof *host, cudaMemcpyDeviceToHost));
+    host = (const tmap_u64 *)kit_to_host(j->out, j->blocks * sizeof *host);
     for (tmap_u32 b = 0; b < j->blocks;
          b = b + step < j->blocks || b + 1 == j->blocks ? b + step : j->blocks - 1) {
         tmap_i64 sum = 0;
@@ -425,17 +349,16 @@ static int reduce_verify(reduce_job *j, double *error) {
         if (fabs(got - real) / magnitude * 16777216 > *error)
             *error = fabs(got - real) / magnitude * 16777216;
     }
-    free(host);
     return good;
 }
 
 static void reduce_all(sweep *s) {
-    int processors, all = (int)(sizeof reduce_cases / sizeof *reduce_cases);
+    int processors;
     reduce_job j;
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     j.times = (tmap_u32)s->times;
     for (j.large = 0; j.large < 2; ++j.large)
-        for (int i = 0; i < all; ++i) {
+        for (size_t i = 0; i < COUNT(reduce_cases); ++i) {
             const unsigned threads = j.large ? 1024 : 256;
             bench_row row = bench_row_begin(&s->d, "reduce", reduce_cases[i].variant, "block");
             double error, sums;
@@ -446,14 +369,14 @@ static void reduce_all(sweep *s) {
             j.blocks = (tmap_u32)processors * 4 * (2048 / threads); // four waves
             if (j.times < 16) j.blocks = 5;                         // a quick run
             sums = (double)j.blocks * j.times;
-            CHECK(cudaMalloc(&j.out, j.blocks * sizeof(tmap_u64)));
+            j.out = kit_device(j.blocks * sizeof(tmap_u64));
             bench_verify(&row, !reduce_verify(&j, &error), "sum or more");
             bench_key(&row, "sums", "%.0f", sums);
             bench_time_row(&row, reduce_run, &j);
             bench_key(&row, "ns_per_sum_and_sm", "%.4f", 1e6 * row.time.ms * processors / sums);
             bench_key(&row, "error_units", "%.4f", error);
             bench_row_end(&s->d, &row);
-            CHECK(cudaFree(j.out));
+            kit_release(0);
         }
 }
 
@@ -472,16 +395,13 @@ int main(int argc, char **argv) {
         {"--times", "sums of one block", "256", "64", BENCH_NUMBER, &s.times, 1, 1 << 20}};
     const tmap_nbb fractals[] = {tmap_fractal_gasket(), tmap_fractal_carpet(),
                                  tmap_fractal_vicsek(), tmap_fractal_candy()};
-    s.d.name = "block", s.d.options = options, s.d.option_count = 2;
+    s.d.name = "block", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "60", s.d.quick_budget = "5";
     bench_begin(&s.d, argc, argv);
-    CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
-    CHECK(cudaMemset(s.counter, 0, sizeof *s.counter));
     for (int i = 0; i < 4; ++i)
         tiles_fractal(&s, tmap_fractal_name(tmap_fractal_index(fractals[i])), fractals[i],
                       level_beside(fractals[i], (tmap_u32)s.level));
     hash_all(&s);
     reduce_all(&s);
-    CHECK(cudaFree(s.counter));
     return bench_end(&s.d);
 }

@@ -3,9 +3,7 @@
 // cell, beside the same in an embedding, by the engine and by the bounding box, of a byte and of a
 // bit a place; up to the levels at which two states fill the memory.
 //
-// Every variant is verified before it is timed: STEPS steps in windows that the host takes place by
-// place, and of life every cell against the bounding box where that fits.
-#include "../driver.h"
+// Every variant is verified before it is timed: its start and STEPS steps, cell by cell.
 #include "compact_check.h"
 #include "compact_moves.h"
 
@@ -14,7 +12,6 @@ typedef struct sweep {
     const char *fractal;
     tmap_u32 levels[2];    // from, to; from > to: not given
     tmap_u64 memory, room; // room: at the start
-    tmap_u64 *counter;
 } sweep;
 
 static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_fractal_index(f)); }
@@ -52,40 +49,20 @@ static void record(sweep *s, bench_row *row, compact_job *j) {
               form_is_bits(l->form) ? places / 8 : places * tasks[l->task].size);
     bench_key(row, "bytes_per_cell", "%.5g", bytes / cells);
     row->rate = "gcells", row->unit = "Gcell/s", row->each = 1e-6 * cells;
-    row->limit_ms =
-        1e-9 * layout_moved(l, s->counter) * tasks[l->task].once / s->d.ceilings.copy_tbs;
+    row->limit_ms = 1e-9 * layout_moved(l) * tasks[l->task].once / s->d.ceilings.copy_tbs;
     bench_time_row(row, job_run, j);
     bench_row_end(&s->d, row);
 }
 
-// The state of the bounding box after STEPS steps, for other forms to be compared with.
-typedef struct truth {
-    layout at;
-    void *state; // null: there is none
-} truth;
-
-// A state of more bytes is not kept.
-#define TRUTH_PLACES (1ull << 33)
-
 // Verifies, times and records one variant, whose memory fits.
-static void sweep_job(sweep *s, bench_row *row, compact_job *j, const windows *w, truth *t) {
-    const layout *l = &j->at;
-    const tmap_u64 bytes = layout_bytes(l);
-    CHECK(cudaMalloc(&j->a, bytes + 64));
-    CHECK(cudaMalloc(&j->b, bytes + 64));
-    job_fill(j);
-    for (int step = 0; step < STEPS; ++step) job_step(j, step, 0);
-    CHECK(cudaDeviceSynchronize());
-    bench_verify(row, job_check_windows(j, w), "cells in windows");
-    if (t->state)
-        bench_verify(row, job_check_same(j, &t->at, t->state, s->counter),
-                     "cells against the bounding box");
-    if (l->form == BB && bytes <= TRUTH_PLACES) t->at = *l, t->state = j->a, j->a = NULL;
-    if (!j->a) CHECK(cudaMalloc(&j->a, bytes + 64));
+static void sweep_job(sweep *s, bench_row *row, compact_job *j) {
+    const int mark = kit_mark();
+    j->a = kit_device(layout_bytes(&j->at) + 64);
+    j->b = kit_device(layout_bytes(&j->at) + 64);
+    bench_verify(row, job_wrong(j), "cells");
     job_fill(j);
     record(s, row, j);
-    CHECK(cudaFree(j->a));
-    CHECK(cudaFree(j->b));
+    kit_release(mark);
 }
 
 // ---- levels -------------------------------------------------------------------------------------
@@ -97,9 +74,9 @@ static tmap_u32 middle_level(tmap_nbb f) {
     return r;
 }
 
-// The largest level of a form, or 0. The bounding box of bytes ends where its state is kept.
+// The largest level of a form, or 0. The bounding box of bytes ends at 2^33 places.
 static tmap_u32 top_level(const sweep *s, tmap_nbb f, int task, int form) {
-    const tmap_u64 most = form == BB && s->room > 2 * TRUTH_PLACES ? 2 * TRUTH_PLACES : s->room;
+    const tmap_u64 most = form == BB && s->room > 1ull << 34 ? 1ull << 34 : s->room;
     layout l;
     tmap_u32 r;
     if (form == COMPACT_BITS)
@@ -130,28 +107,16 @@ static int level_is_run(const sweep *s, tmap_nbb f, int task, int form, tmap_u32
 
 // All forms of a task at a level.
 static void sweep_task(sweep *s, tmap_nbb f, tmap_u32 r, int task) {
-    windows w = {NULL, NULL, NULL, NULL, 0};
-    truth t;
-    memset(&t, 0, sizeof t);
     for (int form = 0; form < FORMS; ++form) {
         compact_job j;
         bench_row row;
         memset(&j, 0, sizeof j);
         if (!form_has(form, task) || !level_is_run(s, f, task, form, r)) continue;
         if (!layout_make(f, r, task, form, &j.at) || !job_plan(&j)) continue;
-        // What the truth takes is not to spare.
-        if (t.state && tmap_mul_saturate(layout_bytes(&j.at), 2) > room(s)) {
-            CHECK(cudaFree(t.state));
-            t.state = NULL;
-        }
         if (tmap_mul_saturate(layout_bytes(&j.at), 2) > room(s)) continue;
         row = row_of(s, &j.at);
-        if (!bench_wants(&s->d, &row)) continue;
-        if (!w.number) w = windows_make(&j.at);
-        sweep_job(s, &row, &j, &w, &t);
+        if (bench_wants(&s->d, &row)) sweep_job(s, &row, &j);
     }
-    if (t.state) CHECK(cudaFree(t.state));
-    if (w.number) windows_free(&w);
 }
 
 // ---- states from one storage to another ---------------------------------------------------------
@@ -165,13 +130,13 @@ static void sweep_moves(sweep *s, tmap_nbb f) {
         bench_key_text(&row, "dtype", moves[move].dtype);
         if (!move_fits(f, r, move, room(s)) || !bench_wants(&s->d, &row)) continue;
         move_make(&j, f, r, move);
-        bench_verify(&row, move_check(&j, s->counter), "cells");
+        bench_verify(&row, move_check(&j), "cells");
         bench_key(&row, "cells", "%.0f", (double)j.cells.cells);
         row.rate = "gcells", row.unit = "Gcell/s", row.each = 1e-6 * (double)j.cells.cells;
-        row.limit_ms = 1e-9 * move_moved(&j, s->counter) / s->d.ceilings.copy_tbs;
+        row.limit_ms = 1e-9 * move_moved(&j) / s->d.ceilings.copy_tbs;
         bench_time_row(&row, move_run, &j);
         bench_row_end(&s->d, &row);
-        move_free(&j);
+        kit_release(0);
     }
 }
 
@@ -192,16 +157,14 @@ int main(int argc, char **argv) {
     tmap_nbb own = tmap_fractal_gasket();
     int all;
     s.levels[0] = 1;
-    s.d.name = "compact", s.d.options = options, s.d.option_count = 3;
+    s.d.name = "compact", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "30", s.d.quick_budget = "10", s.d.limit = "330", s.d.quick_limit = "50";
     s.d.queued = 1;
     bench_begin(&s.d, argc, argv);
     all = !strcmp(s.fractal, "all");
     if (!all && tmap_fractal_from_text(s.fractal, &own)) bench_bad("--fractal", s.fractal);
-    CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
     s.room = room(&s);
     for (int i = 0; i < (all ? TMAP_FRACTAL_COUNT : 1); ++i)
         sweep_fractal(&s, all ? tmap_fractal_at(i) : own);
-    CHECK(cudaFree(s.counter));
     return bench_end(&s.d);
 }

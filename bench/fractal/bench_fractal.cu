@@ -5,16 +5,14 @@
 //
 // The experiments of Navarro et al., FGCS 113 (2020), section 6, its tensor-core variants among them,
 // and two more: an update in place and a stencil. Every variant is verified, place by place.
-#include "../driver.h"
 #include "dummy.h"
-#include "fractal_verify.h"
+#include "fractal_job.h"
 
 typedef struct sweep {
     bench_driver d;
     const char *fractal, *levels;
     tmap_u32 range[2]; // of levels; [0] > [1]: the top level alone
     bench_numbers rho;
-    tmap_u64 *counter; // on the device
 } sweep;
 
 static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_fractal_index(f)); }
@@ -23,9 +21,9 @@ static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_frac
 // gasket, in blocks of sides 16 and 32.
 static int tensor_runs(const job *j, tmap_u32 rho, tmap_box *box) {
     const int form = tensor_form(j->variant);
-    if (!task_is_old(j->task) || !tensor_has(form, j->f)) return 0;
+    if (!task_is_old(j->w.task) || !tensor_has(form, j->w.f)) return 0;
     if (form != TMAP_TENSOR_SHUFFLE && rho != 16 && rho != 32) return 0;
-    if (tmap_tensor_box(j->f, j->r, rho, form, box) != TMAP_OK) return 0;
+    if (tmap_tensor_box(j->w.f, j->w.r, rho, form, box) != TMAP_OK) return 0;
     return box->columns * box->rows <= 5000000000ull;
 }
 
@@ -34,22 +32,23 @@ static int variant_runs(const job *j, tmap_u32 rho, tmap_box *box) {
     if (j->variant >= TENSOR) return tensor_runs(j, rho, box);
     if (j->variant >= LINEAR && rho != 32) return 0;
     if (j->variant == ENGINE) return 1;
-    if (j->variant == LIFE) return j->task == CA_U8 && tmap_life_fits(j->f, j->r);
-    if (!task_is_old(j->task)) return 0;
+    if (j->variant == LIFE) return j->w.task == CA_U8 && tmap_life_fits(j->w.f, j->w.r);
+    if (!task_is_old(j->w.task)) return 0;
     if (j->variant == LINEAR || j->variant == LIST) return 1;
     if (j->variant >= TILE_FORM) // on the gasket alone
-        return j->task != CA_U8 && j->r >= 6 && j->r <= 17 &&
-               tmap_nbb_equal(j->f, tmap_fractal_gasket());
-    if (tmap_box_make(j->f, j->r, rho, j->variant, box) != TMAP_OK) return 0;
+        return j->w.task != CA_U8 && j->w.r >= 6 && j->w.r <= 17 &&
+               tmap_nbb_equal(j->w.f, tmap_fractal_gasket());
+    if (tmap_box_make(j->w.f, j->w.r, rho, j->variant, box) != TMAP_OK) return 0;
     // A GPU starts about 1.7 blocks in a nanosecond: more than these take longer than they tell.
     return j->variant != TMAP_BOX_BB || box->columns * box->rows <= 5000000000ull;
 }
 
 static bench_row row_of(const sweep *s, const job *j) {
-    bench_row row = bench_row_begin(&s->d, tasks[j->task].work, job_variant(j), fractal_name(j->f));
-    bench_key(&row, "size", "%u", j->r);
+    bench_row row =
+        bench_row_begin(&s->d, tasks[j->w.task].work, job_variant(j), fractal_name(j->w.f));
+    bench_key(&row, "size", "%u", j->w.r);
     bench_key(&row, "rho", "%u", j->rho);
-    bench_key_text(&row, "dtype", tasks[j->task].dtype);
+    bench_key_text(&row, "dtype", tasks[j->w.task].dtype);
     if (j->variant >= TENSOR) bench_key(&row, "tiles_per_block", "%u", tensor_walk(j->variant));
     if (j->variant >= TENSOR && tmap_tensor_is_half(tensor_form(j->variant)))
         bench_key(&row, "form", "%d", tensor_form(j->variant) - TMAP_TENSOR_WMMA1 + 1);
@@ -58,51 +57,41 @@ static bench_row row_of(const sweep *s, const job *j) {
 
 // Verifies, times and records one variant.
 static void sweep_job(sweep *s, bench_row *row, job *j) {
-    const double cells = (double)j->cells;
+    const double cells = (double)j->w.cells;
     const int boxed = j->variant < LINEAR || j->variant >= TENSOR;
     const double threads = boxed ? (double)tmap_box_threads(j->box) : cells;
-    bench_verify(row, !job_verify(j, s->counter), "place or more");
-    bench_key(row, "n", "%.0f", (double)j->width);
+    fractal_work_verify(row, &j->w, job_run, j);
+    bench_key(row, "n", "%.0f", (double)j->w.width);
     bench_key(row, "threads", "%.0f", threads);
     bench_key(row, "useful", "%.4g", cells / threads);
     bench_key(row, "cells", "%.0f", cells);
     if (j->variant == LIST) bench_key(row, "extra_bytes", "%.0f", (double)j->list.bytes);
     if (j->variant == ENGINE) bench_key_text(row, "loop", tmap_each_loop_name((int)j->plan.loop));
     row->unit = "Gcell/s", row->each = 1e-6 * cells;
-    row->limit_ms = j->limit_ms;
+    row->limit_ms = j->w.limit_ms;
     bench_time_row(row, job_run, j);
     bench_row_end(&s->d, row);
 }
 
-// What all variants of a task share: memory of `need` bytes, plans, what is read, and the limit.
-static void task_begin(sweep *s, job *j, tmap_u64 need) {
-    const tmap_u64 matrix = need / (tmap_u64)tasks[j->task].matrices;
-    CHECK(cudaMalloc(&j->in, need + 64)); // `out` begins at a sector
-    j->out = tasks[j->task].matrices == 2 ? (char *)j->in + (matrix + 31) / 32 * 32 : j->in;
+// What all variants of a task share: its memory and plans.
+static void task_begin(sweep *s, job *j) {
+    fractal_work_begin(&j->w, s->d.ceilings);
     engine_prepare(j);
-    if (tmap_life_fits(j->f, j->r)) CHECK(tmap_life_plan_make(j->f, j->r, &j->life));
-    job_fill(j);
-    j->limit_ms = job_limit_ms(j, s->d.ceilings, s->counter);
-}
-
-static void task_end(job *j) {
-    if (j->list.entries) list_free(&j->list);
-    CHECK(cudaFree(j->blocks));
-    CHECK(cudaFree(j->in));
-    j->in = NULL;
+    if (tmap_life_fits(j->w.f, j->w.r)) CHECK(tmap_life_plan_make(j->w.f, j->w.r, &j->life));
 }
 
 // All variants of one task at one level, if it fits the memory: those for each rho.
 static void sweep_task(sweep *s, job *j) {
-    const tmap_u64 need = tmap_mul_saturate(tmap_mul_saturate(j->places, tasks[j->task].size),
-                                            (tmap_u64)tasks[j->task].matrices);
+    const int mark = kit_mark(), old = task_is_old(j->w.task);
+    const tmap_u64 need = fractal_work_bytes(&j->w);
     size_t free_bytes, total;
-    int fits;
+    int fits, begun = 0;
     CHECK(cudaMemGetInfo(&free_bytes, &total));
-    fits = need <= free_bytes && (!task_is_old(j->task) || j->cells * 8 <= free_bytes - need);
+    fits = need <= free_bytes && (!old || j->w.cells * 8 <= free_bytes - need);
+    j->list.entries = NULL;
     for (int i = 0; i < s->rho.count; ++i) {
         j->rho = s->rho.value[i];
-        if (!task_is_old(j->task) && j->rho != 32) continue;
+        if (!old && j->rho != 32) continue;
         for (j->variant = 0; j->variant < VARIANTS; ++j->variant) {
             bench_row row = row_of(s, j);
             memset(&j->box, 0, sizeof j->box);
@@ -112,24 +101,20 @@ static void sweep_task(sweep *s, job *j) {
                 bench_left_out(&row, "%.1f GB", 1e-9 * (double)need);
                 continue;
             }
-            if (!j->in) task_begin(s, j, need);
-            if (j->variant == LIST && !j->list.entries) j->list = list_make(j->f, j->r);
+            if (!begun++) task_begin(s, j);
+            if (j->variant == LIST && !j->list.entries) j->list = list_make(j->w.f, j->w.r);
             sweep_job(s, &row, j);
         }
     }
-    if (j->in) task_end(j);
+    kit_release(mark);
 }
 
 static void sweep_level(sweep *s, tmap_nbb f, tmap_u32 r) {
     job j;
     memset(&j, 0, sizeof j);
-    j.f = f, j.r = r, j.factor = 1;
     CHECK(cudaDeviceGetAttribute(&j.processors, cudaDevAttrMultiProcessorCount, 0));
-    j.width = tmap_nbb_side_x(f, r), j.height = tmap_nbb_side_y(f, r);
-    j.places = tmap_mul_saturate(j.width, j.height), j.cells = tmap_nbb_cells(f, r);
-    CHECK(cudaMalloc(&j.sum, 8));
-    for (j.task = 0; j.task < TASKS; ++j.task) sweep_task(s, &j);
-    CHECK(cudaFree(j.sum));
+    j.w = fractal_work_make(f, r);
+    for (j.w.task = 0; j.w.task < TASKS; ++j.w.task) sweep_task(s, &j);
 }
 
 // ---- the host's part ----------------------------------------------------------------------------
@@ -161,7 +146,7 @@ static void sweep_host(sweep *s) {
     const tmap_nbb f = tmap_fractal_gasket();
     tmap_each_plan plan;
     write_i32 job = {NULL, 7};
-    CHECK(cudaMalloc((void **)&job.out, 32 * 32 * sizeof(int)));
+    job.out = (int *)kit_device(32 * 32 * sizeof(int));
     CHECK(tmap_each_plan_make(f, 5, 0, (const void *)engine_write_i32, &plan));
     for (int planned = 0; planned < 2; ++planned) {
         bench_row row = bench_row_begin(&s->d, "launch", planned ? "each" : "empty", "gasket");
@@ -172,40 +157,26 @@ static void sweep_host(sweep *s) {
         bench_key(&row, "ms", "%.6f", row.time.ms);
         bench_row_end(&s->d, &row);
     }
-    CHECK(cudaFree(job.out));
 }
 
 // ---- the maps alone -----------------------------------------------------------------------------
 
-typedef struct dummy_job {
-    tmap_nbb f;
-    tmap_u32 r, times, *out;
-    int form;
-} dummy_job;
-
-static void dummy_run(void *context) {
-    dummy_job *d = (dummy_job *)context;
-    CHECK(dummy_launch(d->form, d->f, d->r, d->times, 0, d->out, 0));
-}
-
 // Every form of lambda on all tiles of a level, `times` times over in a launch.
 static void sweep_dummy(sweep *s, tmap_nbb f, tmap_u32 r, tmap_u32 times) {
     const double tiles = (double)tmap_nbb_cells(f, r) * times;
-    dummy_job d = {f, r, times, NULL, 0};
-    CHECK(cudaMalloc((void **)&d.out, 2 * sizeof *d.out));
+    dummy_job d = {f, r, times, 0, 0, (tmap_u32 *)kit_device(2 * sizeof(tmap_u32))};
     for (d.form = 0; d.form < DUMMY_FORM_COUNT; ++d.form) {
         bench_row row = bench_row_begin(&s->d, "dummy", dummy_form_name(d.form), fractal_name(f));
         bench_key(&row, "size", "%u", r);
         bench_key(&row, "rho", "32");
         bench_key(&row, "times", "%u", times);
         if (!dummy_has(d.form, f, r) || !bench_wants(&s->d, &row)) continue;
-        bench_verify(&row, dummy_verify(d.form, f, r, d.out) != 1, "sum");
+        bench_verify(&row, dummy_wrong(d), "sum");
         bench_key(&row, "tiles", "%.0f", tiles);
         row.unit = "Gtile/s", row.each = 1e-6 * tiles;
         bench_time_row(&row, dummy_run, &d);
         bench_row_end(&s->d, &row);
     }
-    CHECK(cudaFree(d.out));
 }
 
 // The largest level whose side is at most 60000.
@@ -235,7 +206,7 @@ int main(int argc, char **argv) {
          BENCH_LIST, &s.rho, 1, 32}};
     tmap_nbb own = tmap_fractal_gasket();
     int all;
-    s.d.name = "fractal", s.d.options = options, s.d.option_count = 3;
+    s.d.name = "fractal", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "60", s.d.quick_budget = "5", s.d.queued = 1;
     bench_begin(&s.d, argc, argv);
     all = s.fractal && !strcmp(s.fractal, "all");
@@ -245,7 +216,6 @@ int main(int argc, char **argv) {
         bench_option_set(&range, s.levels);
     else
         s.range[0] = 1;
-    CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
     if (!all) sweep_fractal(&s, own);
     for (int i = all ? 0 : 1; (all || !s.fractal) && i < TMAP_FRACTAL_COUNT; ++i) {
         const tmap_nbb f = tmap_fractal_at(i);
@@ -259,6 +229,5 @@ int main(int argc, char **argv) {
         sweep_dummy(&s, tmap_fractal_gasket(), 16, 1);
         sweep_dummy(&s, tmap_fractal_carpet(), 7, 1);
     }
-    CHECK(cudaFree(s.counter));
     return bench_end(&s.d);
 }

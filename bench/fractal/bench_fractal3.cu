@@ -15,7 +15,6 @@ typedef struct sweep {
     const char *fractal;
     tmap_u64 level, life_level; // 0: those of the table below
     tmap_u64 threads;           // of lambda
-    tmap_u64 *counter;
 } sweep;
 
 enum { VALUE = 7, GAP = 3 }; // what is written into cells; what places hold before
@@ -23,6 +22,7 @@ enum { VALUE = 7, GAP = 3 }; // what is written into cells; what places hold bef
 typedef struct job {
     tmap_nbb3 f;
     tmap_u32 r, side_x, side_y, side_z, variant;
+    int work; // of `works`
     tmap_u64 places, cells;
     tmap_each3_plan plan;
     int *volume;
@@ -33,8 +33,6 @@ typedef struct job {
 // ---- variants of a write and of a sum -----------------------------------------------------------
 
 enum { BB, BB_WALK, LAMBDA, EACH, VARIANTS };
-static const char *const sw_variants[VARIANTS] = {"bb", "bb_walk", "lambda", "each"};
-static const char *const rd_variants[VARIANTS] = {"bb", "bb_walk", "lambda", "fold"};
 
 // A bounding box tests with a constant fractal, as its author would write it.
 static __device__ int inside(tmap_nbb3 f, tmap_xyz c, tmap_u32 r) {
@@ -114,30 +112,33 @@ static __global__ void __launch_bounds__(512, 2) sum_fold(tmap_each3_plan plan, 
     tmap_each3_fold(&plan, in, sum_add, fold, j.to, 0);
 }
 
-static void run_with(job *j, const void *bb, const void *walk, const void *lambda) {
-    const dim3 block(32, 8), threads(256);
+// The two works: variants, and their kernels.
+static const struct {
+    const char *name, *variants[VARIANTS];
+    const void *kernels[VARIANTS];
+} works[2] = {{"sw",
+               {"bb", "bb_walk", "lambda", "each"},
+               {(const void *)write_bb, (const void *)write_bb_walk, (const void *)write_lambda,
+                (const void *)write_each}},
+              {"rd",
+               {"bb", "bb_walk", "lambda", "fold"},
+               {(const void *)sum_bb, (const void *)sum_bb_walk, (const void *)sum_lambda,
+                (const void *)sum_fold}}};
+
+static void run(void *context) {
+    job *j = (job *)context;
     const tmap_u32 planes = j->variant == BB_WALK && j->side_z > 32 ? 32 : j->side_z;
-    const dim3 grid((j->side_x + 31) / 32, (j->side_y + 7) / 8, planes);
-    const dim3 cells((unsigned)((j->cells + 255) / 256));
+    const dim3 boxes((j->side_x + 31) / 32, (j->side_y + 7) / 8, planes), block(32, 8);
+    const dim3 cells((unsigned)((j->cells + 255) / 256)), threads(256);
+    const int lambda = j->variant == LAMBDA;
     void *arguments[] = {j};
     if (j->variant == EACH) {
         CHECK(tmap_each3_launch(&j->plan, j, 0));
         return;
     }
-    CHECK(cudaLaunchKernel(j->variant == LAMBDA ? lambda
-                           : j->variant == BB   ? bb
-                                                : walk,
-                           j->variant == LAMBDA ? cells : grid,
-                           j->variant == LAMBDA ? threads : block, arguments, 0, 0));
-}
-static void run_write(void *context) {
-    run_with((job *)context, (const void *)write_bb, (const void *)write_bb_walk,
-             (const void *)write_lambda);
-}
-static void run_sum(void *context) {
-    job *j = (job *)context;
-    if (j->variant != EACH) CHECK(cudaMemsetAsync(j->to.result, 0, 8, 0));
-    run_with(j, (const void *)sum_bb, (const void *)sum_bb_walk, (const void *)sum_lambda);
+    if (j->work) CHECK(cudaMemsetAsync(j->to.result, 0, 8, 0));
+    CHECK(cudaLaunchKernel(works[j->work].kernels[j->variant], lambda ? cells : boxes,
+                           lambda ? threads : block, arguments, 0, 0));
 }
 
 // ---- what is right, and what the memory needs ---------------------------------------------------
@@ -172,16 +173,13 @@ static __global__ void count_granules(job j, tmap_u32 shift, tmap_u64 *count) {
     }
 }
 
-static tmap_u64 count_of(const sweep *s, const job *j, int shift) {
-    tmap_u64 count;
-    CHECK(cudaMemset(s->counter, 0, sizeof *s->counter));
-    if (shift < 0)
-        count_wrong<<<4096, 256>>>(*j, s->counter);
-    else
-        count_granules<<<4096, 256>>>(*j, (tmap_u32)shift, s->counter);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&count, s->counter, sizeof count, cudaMemcpyDeviceToHost));
-    return count;
+static tmap_u64 places_wrong(const job *j) {
+    count_wrong<<<4096, 256>>>(*j, bench_counter());
+    return bench_count();
+}
+static double granule_bytes(const job *j, tmap_u32 shift) {
+    count_granules<<<4096, 256>>>(*j, shift, bench_counter());
+    return (double)(4u << shift) * (double)bench_count();
 }
 
 // Values of all cells in memory: a sum that no other set of places has by chance.
@@ -198,59 +196,52 @@ static void record(sweep *s, bench_row *row, job *j, bench_body body) {
     bench_row_end(&s->d, row);
 }
 
+// The sum of random values of all cells by the job's variant.
+static tmap_u64 sum_of(job *j) {
+    tmap_u64 sum;
+    CHECK(cudaMemset(j->to.result, 0x5a, 8));
+    run(j);
+    CHECK(cudaMemcpy(&sum, j->to.result, 8, cudaMemcpyDeviceToHost));
+    return sum;
+}
+
 static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
     const tmap_pitch3 tight = {0, 0};
-    const double sector_bytes = 32, granule_bytes = 64;
+    const double sectors = 1e-9 / s->d.ceilings.fill_tbs, granules = 1e-9 / s->d.ceilings.read_tbs;
     job j;
-    tmap_u64 want = 0, got;
     if (!bench_listed(s->d.work, "sw") && !bench_listed(s->d.work, "rd")) return;
     memset(&j, 0, sizeof j);
     j.f = f, j.r = r;
     j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r), j.side_y = (tmap_u32)tmap_nbb3_side_y(f, r);
     j.side_z = (tmap_u32)tmap_nbb3_side_z(f, r);
     j.places = (tmap_u64)j.side_x * j.side_y * j.side_z, j.cells = tmap_nbb3_cells(f, r);
-    if (!s->d.list) {
-        CHECK(cudaMalloc((void **)&j.volume, j.places * sizeof *j.volume));
-        CHECK(cudaMalloc(&j.to.result, 8));
-    }
-    for (int v = 0; v < VARIANTS; ++v) {
-        bench_row row = bench_row_begin(&s->d, "sw", sw_variants[v], name);
+    if (!s->d.list) j.volume = (int *)kit_device(j.places * sizeof *j.volume);
+    for (int i = 0; i < 2 * VARIANTS; ++i) {
+        const int mark = kit_mark(), v = i % VARIANTS;
+        j.work = i / VARIANTS, j.variant = (tmap_u32)v;
+        bench_row row = bench_row_begin(&s->d, works[j.work].name, works[j.work].variants[v], name);
         bench_key(&row, "size", "%u", r);
         bench_key_text(&row, "dtype", "i32");
         if (!bench_wants(&s->d, &row)) continue;
-        j.variant = (tmap_u32)v;
-        CHECK(tmap_each3_plan_make(f, r, tight, (const void *)write_each, &j.plan));
-        fill_volume<<<4096, 256>>>(j, GAP);
-        run_write(&j);
-        bench_verify(&row, count_of(s, &j, -1), "places");
-        row.limit_ms = 1e-9 * sector_bytes * (double)count_of(s, &j, 3) / s->d.ceilings.fill_tbs;
-        record(s, &row, &j, run_write);
-    }
-    for (int v = 0; v < VARIANTS; ++v) {
-        bench_row row = bench_row_begin(&s->d, "rd", rd_variants[v], name);
-        bench_key(&row, "size", "%u", r);
-        bench_key_text(&row, "dtype", "i32");
-        if (!bench_wants(&s->d, &row)) continue;
-        j.variant = (tmap_u32)v;
-        CHECK(tmap_each3_plan_make(f, r, tight, (const void *)sum_fold, &j.plan));
-        fill_values<<<4096, 256>>>(j);
-        CHECK(cudaMalloc(&j.to.workspace, tmap_each3_fold_bytes(&j.plan, 8)));
-        CHECK(cudaMemset(j.to.workspace, 0, 16));
-        if (!want) { // by the bounding box, whose places count_wrong has verified
-            const tmap_u32 variant = j.variant;
-            j.variant = BB, run_sum(&j), j.variant = variant;
-            CHECK(cudaMemcpy(&want, j.to.result, 8, cudaMemcpyDeviceToHost));
+        CHECK(tmap_each3_plan_make(f, r, tight, works[j.work].kernels[EACH], &j.plan));
+        if (j.work == 0) {
+            fill_volume<<<4096, 256>>>(j, GAP);
+            run(&j);
+            bench_verify(&row, places_wrong(&j), "places");
+            row.limit_ms = sectors * granule_bytes(&j, 3);
+        } else { // against the bounding box, whose places count_wrong has verified
+            job box = j;
+            box.variant = BB, box.to.result = j.to.result = kit_device(8);
+            j.to.workspace = kit_device(tmap_each3_fold_bytes(&j.plan, 8));
+            CHECK(cudaMemset(j.to.workspace, 0, 16));
+            fill_values<<<4096, 256>>>(j);
+            bench_verify(&row, sum_of(&box) != sum_of(&j), "sum");
+            row.limit_ms = granules * granule_bytes(&j, 4);
         }
-        CHECK(cudaMemset(j.to.result, 0x5a, 8));
-        run_sum(&j);
-        CHECK(cudaMemcpy(&got, j.to.result, 8, cudaMemcpyDeviceToHost));
-        bench_verify(&row, got != want, "sum");
-        row.limit_ms = 1e-9 * granule_bytes * (double)count_of(s, &j, 4) / s->d.ceilings.read_tbs;
-        record(s, &row, &j, run_sum);
-        CHECK(cudaFree(j.to.workspace));
+        record(s, &row, &j, run);
+        kit_release(mark);
     }
-    CHECK(cudaFree(j.volume));
-    CHECK(cudaFree(j.to.result));
+    kit_release(0);
 }
 
 // ---- life ---------------------------------------------------------------------------------------
@@ -305,28 +296,21 @@ static void sweep_life(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
     j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r);
     for (j.variant = 0; j.variant < 2; ++j.variant) {
         bench_row row = bench_row_begin(&s->d, "life", "compact_bits", name);
-        tmap_u64 wrong;
         bench_key_text(&row, "rule", j.variant ? "5766" : "4555");
         bench_key(&row, "size", "%u", r);
         bench_key_text(&row, "dtype", "bit");
         if (!bench_wants(&s->d, &row)) continue;
-        CHECK(cudaMalloc((void **)&j.words[0], bytes));
-        CHECK(cudaMalloc((void **)&j.words[1], bytes));
+        j.words[0] = (tmap_u64 *)kit_device(bytes), j.words[1] = (tmap_u64 *)kit_guarded(bytes);
         CHECK(tmap_life3_plan_make(f, r, &j.plan));
         fill_life<<<4096, 256>>>(j, bytes);
-        CHECK(cudaMemset(j.words[1], 0x5a, bytes));
-        CHECK(cudaMemset(s->counter, 0, sizeof *s->counter));
         run_life(&j);
         check_life<<<(unsigned)(samples / 256), 256>>>(
-            j, j.variant ? tmap_life3_5766() : tmap_life3_4555(), samples, s->counter);
-        CHECK(cudaGetLastError());
-        CHECK(cudaMemcpy(&wrong, s->counter, sizeof wrong, cudaMemcpyDeviceToHost));
-        bench_verify(&row, wrong, "cells");
+            j, j.variant ? tmap_life3_5766() : tmap_life3_4555(), samples, bench_counter());
+        bench_verify(&row, bench_count(), "cells");
         bench_key(&row, "bytes", "%llu", bytes);
         row.limit_ms = 2e-9 * (double)bytes / s->d.ceilings.copy_tbs;
         record(s, &row, &j, run_life);
-        CHECK(cudaFree(j.words[0]));
-        CHECK(cudaFree(j.words[1]));
+        kit_release(0);
     }
 }
 
@@ -380,15 +364,13 @@ static void sweep_lambda(sweep *s, int i) {
         bench_row row =
             bench_row_begin(&s->d, "lambda", turned ? "turned" : "plain", tmap_turned_name(i));
         lambda_job j = {kernels[i][turned], tmap_nbb3_linear_level_max32(t.f), threads, 0};
-        tmap_u32 *words;
+        const tmap_u32 *words;
         tmap_u64 wrong = 0;
         bench_key(&row, "size", "%u", j.r);
         if (!bench_wants(&s->d, &row)) continue;
-        words = (tmap_u32 *)malloc(bytes);
-        if (!words) exit(2);
-        CHECK(cudaMalloc((void **)&j.words, bytes));
+        j.words = (tmap_u32 *)kit_guarded(bytes);
         run_lambda(&j);
-        CHECK(cudaMemcpy(words, j.words, bytes, cudaMemcpyDeviceToHost));
+        words = (const tmap_u32 *)kit_to_host(j.words, bytes);
         for (tmap_u32 thread = 0; thread < threads; thread += 61) {
             tmap_u32 want = 0;
             for (tmap_u32 n = 0; n < LAMBDA_TURNS; ++n) {
@@ -403,8 +385,7 @@ static void sweep_lambda(sweep *s, int i) {
         row.each = 1e-6 * LAMBDA_TURNS * (double)threads;
         bench_time_row(&row, run_lambda, &j);
         bench_row_end(&s->d, &row);
-        CHECK(cudaFree(j.words));
-        free(words);
+        kit_release(0);
     }
 }
 
@@ -426,7 +407,6 @@ int main(int argc, char **argv) {
     s.d.name = "fractal3", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "60", s.d.quick_budget = "5", s.d.queued = 1;
     bench_begin(&s.d, argc, argv);
-    if (!s.d.list) CHECK(cudaMalloc((void **)&s.counter, sizeof *s.counter));
     for (size_t i = 0; i < COUNT(domains); ++i) {
         const int full = !s.d.quick;
         tmap_nbb3 f = tmap_fractal3_menger();
@@ -439,6 +419,5 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < TMAP_TURNED_COUNT; ++i)
         if (!s.fractal || !strcmp(s.fractal, tmap_turned_name(i))) sweep_lambda(&s, i);
-    CHECK(cudaFree(s.counter));
     return bench_end(&s.d);
 }

@@ -1,166 +1,83 @@
 // SPDX-License-Identifier: MIT
-// compact_check.h: how bench_compact verifies: windows of the fractal whose steps the host takes
-// place by place, at every level; and for life every cell, against the bounding box, where that
-// fits; and the sectors of memory that a step has to move.
+// compact_check.h: how bench_compact verifies: the start and steps in every cell or, at large levels,
+// in 2^29 of them, against the rule on the cells around it, which nu finds; and the sectors of memory
+// that a step has to move.
 #ifndef BENCH_FRACTAL_COMPACT_CHECK_H
 #define BENCH_FRACTAL_COMPACT_CHECK_H
 
 #include "compact_job.h"
 
-// A window: what lies further from its border than the steps that were taken hangs on nothing
-// outside of it.
-#define WINDOW 104u
-enum { WINDOWS = 8, STEPS = 20 };
+enum { STEPS = 6, RUN_OF_CELLS = 64 };
+#define CHECKED_CELLS (1ull << 29)
 
-// The windows of one task and level, and what their cells are after STEPS steps; made once for all
-// forms. number, x, y, want: of each cell that is known; `count` of them.
-typedef struct windows {
-    tmap_u64 *number, *x, *y, *want;
-    tmap_u64 count;
-} windows;
+// Number k of the cells that are checked: all of them, or else runs of cells: the first, one across the
+// end of each sheet of bits, the others anywhere.
+TMAP_DEVICE tmap_u64 checked_cell(const layout *l, tmap_u64 k) {
+    const tmap_u64 run = k / RUN_OF_CELLS;
+    const tmap_u64 at = run == 0               ? 0
+                        : run <= l->word.cells ? run * l->words - RUN_OF_CELLS / 2
+                                               : check_hash(run, 5) % l->cells;
+    return l->cells <= CHECKED_CELLS ? k : at + k % RUN_OF_CELLS;
+}
 
-typedef struct window {
-    tmap_u64 x0, y0, width, height; // of its first place; of the fractal
-    tmap_u32 w, h;
-    unsigned char *cell;
-    tmap_u64 *number, *now, *next;
-} window;
-
-static inline void *bench_memory(tmap_u64 bytes) {
-    void *memory = malloc(bytes);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
+// Counts cells whose value in `state` is not that of the start.
+static __global__ void check_start(layout l, const void *state, tmap_u64 *wrong) {
+    EACH_OF(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
+        const tmap_u64 i = checked_cell(&l, k);
+        const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i < l.cells ? i : 0, l.r);
+        if (i < l.cells && layout_value(&l, state, layout_place(&l, i, p.x, p.y)) !=
+                               start_value(l.task, l.words, i))
+            atomicAdd(wrong, 1ull);
     }
-    return memory;
 }
 
-// One axis of a window around place `at`.
-static inline tmap_u64 window_begin(tmap_u64 at, tmap_u64 side, tmap_u32 window) {
-    const tmap_u64 begin = at < window / 2 ? 0 : at - window / 2;
-    return begin + window > side ? side - window : begin;
-}
-
-static inline void window_step(window *w, int task, int t) {
-    tmap_u64 *old = w->now;
-    for (tmap_u32 y = 0; y < w->h; ++y)
-        for (tmap_u32 x = 0; x < w->w; ++x) {
-            const tmap_u32 at = y * w->w + x;
-            tmap_u64 nine[9];
-            tmap_u32 around = 0;
-            if (!w->cell[at]) continue;
-            for (tmap_u32 i = 0; i < 9; ++i) {
-                const tmap_u32 u = x + i % 3 - 1, v = y + i / 3 - 1;
-                const int is = u < w->w && v < w->h && w->cell[v * w->w + u];
-                nine[i] = is ? w->now[v * w->w + u] : 0;
-                around |= (tmap_u32)is << i;
-            }
-            w->next[at] = host_next(task, nine, around, w->number[at], w->x0 + x, w->y0 + y, t);
+// Counts cells of `out` that are not what the rule of step t makes of `in`.
+static __global__ void check_step(layout l, rule_step s, tmap_ising_chances chances, int t,
+                                  tmap_u64 *wrong) {
+    EACH_OF(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
+        const tmap_u64 i = checked_cell(&l, k);
+        if (i >= l.cells) continue;
+        const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i, l.r);
+        tmap_u64 nine[9];
+        tmap_u32 around = 0;
+        for (tmap_u32 n = 0; n < 9; ++n) {
+            const tmap_u64 x = p.x + n % 3 - 1, y = p.y + n / 3 - 1;
+            const int is = tmap_nbb_contains64(l.f, x, y, l.r) != 0;
+            const tmap_u64 number = is ? tmap_nbb_nu_linear64(l.f, x, y, l.r) : 0;
+            nine[n] = is ? layout_value(&l, s.in, layout_place(&l, number, x, y)) : 0;
+            around |= (tmap_u32)is << n;
         }
-    w->now = w->next, w->next = old;
-}
-
-// The values after STEPS steps in the window around cell (x, y).
-static inline void window_run(windows *all, const layout *l, tmap_u64 x, tmap_u64 y) {
-    window w;
-    w.width = l->width, w.height = tmap_nbb_side_y(l->f, l->r);
-    w.w = w.width < WINDOW ? (tmap_u32)w.width : WINDOW;
-    w.h = w.height < WINDOW ? (tmap_u32)w.height : WINDOW;
-    w.x0 = window_begin(x, w.width, w.w), w.y0 = window_begin(y, w.height, w.h);
-    w.cell = (unsigned char *)bench_memory(w.w * w.h);
-    w.number = (tmap_u64 *)bench_memory(3 * sizeof *w.number * w.w * w.h);
-    w.now = w.number + w.w * w.h, w.next = w.now + w.w * w.h;
-    for (tmap_u32 i = 0; i < w.w * w.h; ++i) {
-        const tmap_u64 u = w.x0 + i % w.w, v = w.y0 + i / w.w;
-        w.cell[i] = tmap_nbb_contains64(l->f, u, v, l->r) != 0;
-        w.number[i] = w.cell[i] ? tmap_nbb_nu_linear64(l->f, u, v, l->r) : 0;
-        w.now[i] = w.cell[i] ? start_value(l->task, l->words, w.number[i]) : 0;
+        if (layout_value(&l, s.out, layout_place(&l, i, p.x, p.y)) !=
+            next_value(l.task, nine, around, i, p, t, chances))
+            atomicAdd(wrong, 1ull);
     }
-    for (int t = 0; t < STEPS; ++t) window_step(&w, l->task, t);
-    for (tmap_u32 i = 0; i < w.w * w.h; ++i) {
-        const tmap_u32 u = i % w.w, v = i / w.w;
-        const int known = (w.x0 == 0 || u >= STEPS) && (w.y0 == 0 || v >= STEPS) &&
-                          (w.x0 + w.w == w.width || u + STEPS < w.w) &&
-                          (w.y0 + w.h == w.height || v + STEPS < w.h);
-        if (!known || !w.cell[i]) continue;
-        all->number[all->count] = w.number[i], all->want[all->count] = w.now[i];
-        all->x[all->count] = w.x0 + u, all->y[all->count++] = w.y0 + v;
+}
+
+// The number of cells that are wrong at the start and after each of STEPS steps.
+static inline tmap_u64 job_wrong(compact_job *j) {
+    const unsigned grid = grid_of(j->at.cells);
+    tmap_u64 *wrong;
+    job_fill(j);
+    wrong = bench_counter();
+    check_start<<<grid, 256>>>(j->at, j->a, wrong);
+    for (int t = 0; t < STEPS; ++t) {
+        const rule_step step = {t % 2 ? j->b : j->a, t % 2 ? j->a : j->b};
+        job_step(j, t, 0);
+        check_step<<<grid, 256>>>(j->at, step, tmap_ising_chances_at(ISING_T), t, wrong);
     }
-    free(w.cell), free(w.number);
+    return bench_count();
 }
 
-// Windows around the first and the last cell, some at the ends of sheets of bits, the others
-// anywhere.
-static inline windows windows_make(const layout *l) {
-    windows all;
-    all.number = (tmap_u64 *)bench_memory(4 * sizeof *all.number * WINDOWS * WINDOW * WINDOW);
-    all.x = all.number + WINDOWS * WINDOW * WINDOW, all.y = all.x + WINDOWS * WINDOW * WINDOW;
-    all.want = all.y + WINDOWS * WINDOW * WINDOW, all.count = 0;
-    for (tmap_u32 n = 0; n < WINDOWS; ++n) {
-        const tmap_u64 sheet = check_hash(n, l->r) % l->word.cells, anywhere = check_hash(n, 77);
-        const tmap_u64 i = n == 0   ? 0
-                           : n == 1 ? l->cells - 1
-                           : n < 4  ? sheet * l->words
-                           : n < 6  ? (sheet + 1) * l->words - 1
-                                    : anywhere % l->cells;
-        const tmap_xy64 p = tmap_nbb_lambda_linear64(l->f, i, l->r);
-        window_run(&all, l, p.x, p.y);
-    }
-    return all;
-}
-
-static inline void windows_free(windows *w) {
-    free(w->number);
-    w->number = NULL;
-}
-
-// ---- what a job made ----------------------------------------------------------------------------
-
-// places: of `count` cells; each becomes the value that the state has there.
-static __global__ void check_gather(layout l, const void *state, tmap_u64 count, tmap_u64 *places) {
-    EACH_OF(i, count) places[i] = layout_value(&l, state, places[i]);
-}
-
-// The number of cells of windows that the job has otherwise after STEPS steps from its start.
-static inline tmap_u64 job_check_windows(const compact_job *j, const windows *w) {
-    tmap_u64 *places = (tmap_u64 *)bench_memory(w->count * sizeof *places), *device, wrong = 0;
-    for (tmap_u64 i = 0; i < w->count; ++i)
-        places[i] = layout_place(&j->at, w->number[i], w->x[i], w->y[i]);
-    CHECK(cudaMalloc((void **)&device, w->count * sizeof *device));
-    CHECK(cudaMemcpy(device, places, w->count * sizeof *device, cudaMemcpyHostToDevice));
-    check_gather<<<grid_of(w->count), 256>>>(j->at, j->a, w->count, device);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(places, device, w->count * sizeof *device, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < w->count; ++i) wrong += places[i] != w->want[i];
-    CHECK(cudaFree(device));
-    free(places);
-    return wrong;
-}
-
-// Adds the cells of which two states have not the same.
+// Counts the cells of which two states have not the same.
 static __global__ void check_same(layout l, const void *state, layout m, const void *truth,
-                                  tmap_u64 *counter) {
+                                  tmap_u64 *wrong) {
     tmap_u64 mine = 0;
     EACH_OF(i, l.cells) {
         const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i, l.r);
         mine += layout_value(&l, state, layout_place(&l, i, p.x, p.y)) !=
                 layout_value(&m, truth, layout_place(&m, i, p.x, p.y));
     }
-    if (mine) atomicAdd(counter, mine);
-}
-
-static inline tmap_u64 fetch_u64(const void *device) {
-    tmap_u64 value;
-    CHECK(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost));
-    return value;
-}
-
-static inline tmap_u64 job_check_same(const compact_job *j, const layout *m, const void *truth,
-                                      tmap_u64 *counter) {
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
-    check_same<<<grid_of(j->at.cells), 256>>>(j->at, j->a, *m, truth, counter);
-    CHECK(cudaGetLastError());
-    return fetch_u64(counter);
+    if (mine) atomicAdd(wrong, mine);
 }
 
 // ---- the bytes of a step ------------------------------------------------------------------------
@@ -200,24 +117,22 @@ static __global__ void count_granules(layout l, tmap_u64 width, tmap_u64 height,
     if (mine) atomicAdd(count, mine);
 }
 
-static inline double granules(const layout *l, tmap_u32 bytes, int reach, tmap_u64 *counter) {
+static inline double granules(const layout *l, tmap_u32 bytes, int reach) {
     const int bits = l->form == BB_BITS;
     const tmap_u64 width = bits ? (tmap_u64)l->box.pitch * l->box.places : l->width;
     const tmap_u32 per = bits ? bytes / 4 * l->box.places : bytes / l->size;
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
     count_granules<<<grid_of(layout_bytes(l) / bytes), 256>>>(
-        *l, width, tmap_nbb_side_y(l->f, l->r), per, reach, counter);
-    CHECK(cudaGetLastError());
-    return (double)bytes * (double)fetch_u64(counter);
+        *l, width, tmap_nbb_side_y(l->f, l->r), per, reach, bench_counter());
+    return (double)bytes * (double)bench_count();
 }
 
 // The bytes that a step has to move at least: of compact storage both states; of a matrix the
 // granules of 64 bytes to read, of bits those of 32, and the sectors of 32 bytes to write.
-static inline double layout_moved(const layout *l, tmap_u64 *counter) {
+static inline double layout_moved(const layout *l) {
     double bytes;
     if (l->form == COMPACT || l->form == COMPACT_BITS) return 2 * (double)layout_bytes(l);
-    bytes = granules(l, l->form == BB_BITS ? 32 : 64, 1, counter);
-    return bytes + granules(l, 32, 0, counter);
+    bytes = granules(l, l->form == BB_BITS ? 32 : 64, 1);
+    return bytes + granules(l, 32, 0);
 }
 
 #endif

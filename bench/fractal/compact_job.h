@@ -196,12 +196,12 @@ static __global__ void fill_box_bits(layout l, tmap_u32 *state) {
     }
 }
 
-// The start in a, and in b what a step may find there: zeros where it counts on them, else
+// The start in a, and in b, if there is one, what a step may find there: zeros where it counts on them, else
 // anything.
 static inline void job_fill(compact_job *j) {
     const tmap_u64 bytes = layout_bytes(&j->at);
     const int compact = j->at.form == COMPACT || j->at.form == COMPACT_BITS;
-    CHECK(cudaMemset(j->b, compact ? 0xa5 : 0, bytes));
+    if (j->b) CHECK(cudaMemset(j->b, compact ? 0xa5 : 0, bytes));
     if (form_is_matrix(j->at.form)) CHECK(cudaMemset(j->a, 0, bytes));
     if (j->at.form == COMPACT_BITS)
         fill_words<<<grid_of(j->at.words), 256>>>(j->at, j->a);

@@ -49,7 +49,7 @@ static inline void move_run(void *context) {
         CHECK(tmap_compact_matrix_store(&j->plan, j->from.a, j->to.a, 0));
 }
 
-// The state in `from`, anything in `to`.
+// The state in `from`, anything in `to`, in memory of kit.h.
 static inline void move_make(move_job *j, tmap_nbb f, tmap_u32 r, int move) {
     memset(j, 0, sizeof *j);
     j->move = move;
@@ -57,34 +57,27 @@ static inline void move_make(move_job *j, tmap_nbb f, tmap_u32 r, int move) {
     layout_make(f, r, moves[move].task, moves[move].to, &j->to.at);
     j->cells = moves[move].to == COMPACT ? j->to.at : j->from.at;
     j->matrix = moves[move].to == COMPACT ? j->from.at : j->to.at;
-    CHECK(cudaMalloc(&j->from.a, layout_bytes(&j->from.at) + 64));
-    CHECK(cudaMalloc(&j->to.a, layout_bytes(&j->to.at) + 64));
-    j->from.b = j->to.a; // what job_fill fills besides
-    if (layout_bytes(&j->from.at) > layout_bytes(&j->to.at))
-        CHECK(cudaMalloc(&j->from.b, layout_bytes(&j->from.at)));
+    j->from.a = kit_device(layout_bytes(&j->from.at) + 64);
+    j->to.a = kit_device(layout_bytes(&j->to.at) + 64);
     job_fill(&j->from);
-    if (j->from.b != j->to.a) CHECK(cudaFree(j->from.b));
     CHECK(cudaMemset(j->to.a, 0xa5, layout_bytes(&j->to.at)));
     if (move < PACK)
         CHECK(tmap_compact_matrix_plan_make(f, r, 0, tasks[moves[move].task].size, &j->plan));
 }
 
 // Moves once. The number of cells that are wrong.
-static inline tmap_u64 move_check(move_job *j, tmap_u64 *counter) {
+static inline tmap_u64 move_check(move_job *j) {
     move_run(j);
-    return job_check_same(&j->to, &j->from.at, j->from.a, counter);
+    check_same<<<grid_of(j->to.at.cells), 256>>>(j->to.at, j->to.a, j->from.at, j->from.a,
+                                                 bench_counter());
+    return bench_count();
 }
 
 // Bytes that have to be read and written at least.
-static inline double move_moved(const move_job *j, tmap_u64 *counter) {
+static inline double move_moved(const move_job *j) {
     const double cells = (double)layout_bytes(&j->cells);
     if (j->move >= PACK) return cells + (double)layout_bytes(&j->matrix);
-    return cells + granules(&j->matrix, moves[j->move].to == COMPACT ? 64 : 32, 0, counter);
-}
-
-static inline void move_free(move_job *j) {
-    CHECK(cudaFree(j->from.a));
-    CHECK(cudaFree(j->to.a));
+    return cells + granules(&j->matrix, moves[j->move].to == COMPACT ? 64 : 32, 0);
 }
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// compact_rules.h: what bench_compact steps: the tasks, their rules on the device as users write
-// them, and once more on the host; and the states that they start from, which hang on a cell's
-// number alone and so are the same in every storage.
+// compact_rules.h: what bench_compact steps: the tasks, their rules as users write them, and once more
+// by the definition; and the states that they start from, which depend on a cell's number alone and so
+// are the same in every storage.
 #ifndef BENCH_FRACTAL_COMPACT_RULES_H
 #define BENCH_FRACTAL_COMPACT_RULES_H
 
-#include "../timing.h"
+#include "../driver.h"
 
 #include <threadmap/fractal/ca.h>
 #include <threadmap/fractal/compact_life.h>
@@ -37,7 +37,7 @@ static const struct {
 
 // The rule of step t of a verification: mostly parity, in which nothing dies out and a wrong place
 // grows; now and then Life, which is what is timed.
-static inline tmap_ca_rule life_rule_at(int t, int timed) {
+TMAP_FN tmap_ca_rule life_rule_at(int t, int timed) {
     const tmap_ca_rule parity = {0x0aa, 0x155};
     return timed || t % 5 == 4 ? tmap_ca_life() : parity;
 }
@@ -81,59 +81,51 @@ RULE_KERNEL(heat_4, float, heat_next((const float *)nine, around, 0))
 RULE_KERNEL(heat_8, float, heat_next((const float *)nine, around, 1))
 #undef RULE_KERNEL
 
-// ---- the same on the host -----------------------------------------------------------------------
+// ---- the same by the definition -----------------------------------------------------------------
 
 // A value is what its bytes are as a number, the rest 0.
-static inline float value_f32(tmap_u64 value) {
-    const tmap_u32 low = (tmap_u32)value;
-    float f;
-    memcpy(&f, &low, sizeof f);
-    return f;
-}
-static inline double value_f64(tmap_u64 value) {
-    double f;
-    memcpy(&f, &value, sizeof f);
-    return f;
-}
-static inline tmap_u64 f32_value(float f) {
-    tmap_u32 value;
-    memcpy(&value, &f, sizeof value);
-    return value;
-}
-static inline tmap_u64 f64_value(double f) {
+typedef union cell_value {
+    double wide;
+    float narrow;
     tmap_u64 value;
-    memcpy(&value, &f, sizeof value);
-    return value;
-}
+} cell_value;
 
-// Diffusion by its definition, in the order that diffusion.h promises.
-static inline tmap_u64 host_diffusion(const tmap_u64 *nine, tmap_u32 around, int wide) {
-    double sum = 0, here = wide ? value_f64(nine[4]) : value_f32(nine[4]);
+// Diffusion, in the order that diffusion.h promises.
+TMAP_FN tmap_u64 diffusion_next(const tmap_u64 *nine, tmap_u32 around, int wide) {
+    cell_value here, other;
+    double sum = 0;
     float sum_f32 = 0;
+    here.value = nine[4];
     for (int i = 1; i < 9; i += 2) {
         if (!(around >> i & 1)) continue;
+        other.value = nine[i];
         if (wide)
-            sum += value_f64(nine[i]) - here;
+            sum += other.wide - here.wide;
         else
-            sum_f32 += value_f32(nine[i]) - (float)here;
+            sum_f32 += other.narrow - here.narrow;
     }
-    return wide ? f64_value(fma((double)HEAT_RATE, sum, here))
-                : f32_value(fmaf(HEAT_RATE, sum_f32, (float)here));
+    if (wide)
+        here.wide = fma((double)HEAT_RATE, sum, here.wide);
+    else
+        here.narrow = fmaf(HEAT_RATE, sum_f32, here.narrow);
+    return here.value;
 }
 
-// The next value of cell number `index`, which is (x, y), in step t.
-static inline tmap_u64 host_next(int task, const tmap_u64 *nine, tmap_u32 around, tmap_u64 index,
-                                 tmap_u64 x, tmap_u64 y, int t) {
-    static tmap_ising_chances chances;
+// The next value of cell number `index`, which is p, in step t.
+TMAP_FN tmap_u64 next_value(int task, const tmap_u64 *nine, tmap_u32 around, tmap_u64 index,
+                            tmap_xy64 p, int t, tmap_ising_chances chances) {
     unsigned char bytes[9];
     float floats[9];
+    cell_value next;
     tmap_u32 living = 0;
     int h = 0;
     for (int i = 0; i < 9; ++i) {
-        bytes[i] = (unsigned char)nine[i], floats[i] = value_f32(nine[i]);
+        next.value = nine[i];
+        bytes[i] = (unsigned char)nine[i], floats[i] = next.narrow;
         if (i != 4) living += nine[i] != 0;
         if (i % 2) h += (signed char)nine[i] * (signed char)nine[4];
     }
+    next.value = 0;
     switch (task) {
     case LIFE:
     case LIFE_U32: {
@@ -141,13 +133,12 @@ static inline tmap_u64 host_next(int task, const tmap_u64 *nine, tmap_u32 around
         return (nine[4] ? rule.survive : rule.born) >> living & 1;
     }
     case CYCLIC: return cyclic_next(bytes, around);
-    case HEAT_4: return f32_value(heat_next(floats, around, 0));
-    case HEAT_8: return f32_value(heat_next(floats, around, 1));
-    case DIFFUSION_F32: return host_diffusion(nine, around, 0);
-    case DIFFUSION_F64: return host_diffusion(nine, around, 1);
+    case HEAT_4:
+    case HEAT_8: next.narrow = heat_next(floats, around, task == HEAT_8); return next.value;
+    case DIFFUSION_F32:
+    case DIFFUSION_F64: return diffusion_next(nine, around, task == DIFFUSION_F64);
     default:
-        if (!chances.of[0]) chances = tmap_ising_chances_at(ISING_T);
-        if ((x + y + (tmap_u64)t) % 2 == 0 &&
+        if ((p.x + p.y + (tmap_u64)t) % 2 == 0 &&
             tmap_ising_turns(chances, h, index, (tmap_u64)t / 2, ISING_SEED))
             return (unsigned char)-(signed char)nine[4];
         return nine[4];
@@ -163,11 +154,7 @@ TMAP_FN tmap_u64 start_word(tmap_u64 i) { return check_hash(i, 1) & check_hash(i
 TMAP_FN tmap_u64 start_value(int task, tmap_u64 words, tmap_u64 i) {
     const tmap_u64 h = check_hash(i, 3);
     const float fraction = (float)(h & 0xffff) * (1.0f / 65536);
-    union {
-        double wide;
-        float narrow;
-        tmap_u64 value;
-    } u;
+    cell_value u;
     u.value = 0;
     if (task == LIFE || task == LIFE_U32) return start_word(i % words) >> i / words & 1;
     if (task == CYCLIC) return h & 7;

@@ -9,12 +9,12 @@
 #ifndef BENCH_DUMMY_H
 #define BENCH_DUMMY_H
 
+#include "../timing.h"
+
 #include <threadmap/fractal/catalogue.h>
 #include <threadmap/papers/group.h>
 #include <threadmap/papers/mma.h>
 #include <threadmap/fractal/nbb.h>
-
-#include <cuda_runtime.h>
 
 // X(name, kind, lanes): a form of lambda. Kinds: a tile for the warp at a time; groups of `lanes`
 // lanes, each with a tile of its own; the same, whose tiles then go to the whole warp one by one,
@@ -205,14 +205,12 @@ TMAP_DEVICE void dummy_walk(int kind, tmap_u32 lanes, tmap_nbb f, dummy_size siz
         f = value; \
         dummy_walk(DUMMY_##kind, lanes, f, size, out); \
     }
-#define DUMMY_OWN(name, kind, lanes) DUMMY_KERNEL(own, f, name, kind, lanes)
 #define DUMMY_gasket(name, kind, lanes) \
     DUMMY_KERNEL(gasket, tmap_fractal_gasket(), name, kind, lanes)
 #define DUMMY_carpet(name, kind, lanes) \
     DUMMY_KERNEL(carpet, tmap_fractal_carpet(), name, kind, lanes)
 DUMMY_FORMS(DUMMY_gasket)
 DUMMY_FORMS(DUMMY_carpet)
-DUMMY_FORMS(DUMMY_OWN)
 
 // 1 if a form exists for fractal f of level r: ballots need s = 2, linear indices 32 bits, packed
 // coordinates 16, and the orthotope a grid.
@@ -228,63 +226,56 @@ static inline int dummy_has(int form, tmap_nbb f, tmap_u32 r) {
     return 1;
 }
 
-// Maps all tiles of level r, `times` times over. out: two words in device memory; with `verify` the
-// sums of x and of y modulo 2^32 are added to them.
-static inline cudaError_t dummy_launch(int form, tmap_nbb f, tmap_u32 r, tmap_u32 times, int verify,
-                                       tmap_u32 *out, cudaStream_t stream) {
+// A launch that maps all tiles of level r of the gasket or the carpet, `times` times over. out: two
+// words in device memory; with `verify` the sums of x and of y modulo 2^32 are added to them.
+typedef struct dummy_job {
+    tmap_nbb f;
+    tmap_u32 r, times;
+    int form, verify;
+    tmap_u32 *out;
+} dummy_job;
+
+static void dummy_run(void *context) {
     typedef void (*kernel)(tmap_nbb, dummy_size, tmap_u32 *);
 #define DUMMY_ENTRY_gasket(name, kind, lanes) dummy_##name##_gasket,
 #define DUMMY_ENTRY_carpet(name, kind, lanes) dummy_##name##_carpet,
-#define DUMMY_ENTRY_own(name, kind, lanes)    dummy_##name##_own,
     static const kernel gasket[] = {DUMMY_FORMS(DUMMY_ENTRY_gasket)};
     static const kernel carpet[] = {DUMMY_FORMS(DUMMY_ENTRY_carpet)};
-    static const kernel own[] = {DUMMY_FORMS(DUMMY_ENTRY_own)};
-    tmap_xy64 box = tmap_nbb_orthotope(f, r);
-    dummy_size size;
-    kernel k;
-    tmap_u64 blocks;
-    unsigned columns, rows;
-    int device, processors;
-    cudaError_t status = cudaGetDevice(&device);
-    if (form < 0 || form >= DUMMY_FORM_COUNT || !dummy_has(form, f, r))
-        return cudaErrorInvalidValue;
-    if (status != cudaSuccess) return status;
-    status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (status != cudaSuccess) return status;
-    k = tmap_nbb_equal(f, tmap_fractal_gasket())   ? gasket[form]
-        : tmap_nbb_equal(f, tmap_fractal_carpet()) ? carpet[form]
-                                                   : own[form];
-    size.r = r;
-    size.columns = (tmap_u32)box.x;
-    size.rows = (tmap_u32)box.y;
-    size.times = times;
-    size.verify = verify;
+    const dummy_job *j = (const dummy_job *)context;
+    const tmap_xy64 box = tmap_nbb_orthotope(j->f, j->r);
+    const dummy_size size = {j->r, (tmap_u32)box.x, (tmap_u32)box.y, j->times, j->verify};
+    const int is_gasket = tmap_nbb_equal(j->f, tmap_fractal_gasket());
+    int processors;
+    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     // As many blocks as the device holds at once: columns first, the rest of them rows.
-    blocks = (tmap_u64)processors * 8;
-    columns = (unsigned)(box.x < blocks ? box.x : blocks);
-    rows = (unsigned)(blocks / columns);
-    if (rows > (box.y + 7) / 8) rows = (unsigned)((box.y + 7) / 8);
-    k<<<dim3(columns, rows ? rows : 1), 256, 0, stream>>>(f, size, out);
-    return cudaGetLastError();
+    const tmap_u64 blocks = (tmap_u64)processors * 8, most = (box.y + 7) / 8;
+    const unsigned columns = (unsigned)(box.x < blocks ? box.x : blocks);
+    const unsigned rows = (unsigned)(blocks / columns < most ? blocks / columns : most);
+    (is_gasket ? gasket : carpet)[j->form]<<<dim3(columns, rows ? rows : 1), 256>>>(j->f, size,
+                                                                                    j->out);
+    CHECK(cudaGetLastError());
 }
 
-// 1 if the sums of a form are right, twice over, -1 for an error. out: as above.
+// How many of the sums of a form are wrong, twice over.
 // The closed form: each replica holds k^(r-1) of the k^r tiles at each level, so that the sum of x
 // is sum(tau_x) * k^(r-1) * sum(sx^(mu-1)).
-static inline int dummy_verify(int form, tmap_nbb f, tmap_u32 r, tmap_u32 *out) {
-    tmap_u32 got[2], x = 0, y = 0, tau_x = 0, tau_y = 0, each = r ? tmapi_pow32(f.k, r - 1) : 0;
+static inline int dummy_wrong(dummy_job j) {
+    const tmap_nbb f = j.f;
+    const tmap_u32 each = j.r ? tmapi_pow32(f.k, j.r - 1) : 0;
+    tmap_u32 got[2], x = 0, y = 0, tau_x = 0, tau_y = 0;
     for (tmap_u32 beta = 0; beta < f.k; ++beta) {
         tau_x += tmap_nbb_tau(f, beta).x;
         tau_y += tmap_nbb_tau(f, beta).y;
     }
-    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+    for (tmap_u32 mu = 1; mu <= j.r; ++mu) {
         x += tau_x * tmapi_pow32(f.sx, mu - 1) * each;
         y += tau_y * tmapi_pow32(f.sy, mu - 1) * each;
     }
-    if (cudaMemset(out, 0, sizeof got) != cudaSuccess) return -1;
-    if (dummy_launch(form, f, r, 2, 1, out, 0) != cudaSuccess) return -1;
-    if (cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost) != cudaSuccess) return -1;
-    return got[0] == 2 * x && got[1] == 2 * y;
+    j.times = 2, j.verify = 1;
+    CHECK(cudaMemset(j.out, 0, sizeof got));
+    dummy_run(&j);
+    CHECK(cudaMemcpy(got, j.out, sizeof got, cudaMemcpyDeviceToHost));
+    return (got[0] != 2 * x) + (got[1] != 2 * y);
 }
 
 #endif

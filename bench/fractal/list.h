@@ -8,7 +8,7 @@
 #ifndef BENCH_LIST_H
 #define BENCH_LIST_H
 
-#include "../timing.h"
+#include "../driver.h"
 
 #include <threadmap/fractal/ca_rule.h>
 #include <threadmap/fractal/nbb.h>
@@ -48,41 +48,29 @@ static __global__ void list_fill(tmap_nbb f, tmap_u32 r, tmap_u64 width, tmap_u6
     }
 }
 
+// A list in memory of kit.h.
 static bench_list list_make(tmap_nbb f, tmap_u32 r) {
     bench_list l;
-    tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r), sum = 0;
-    tmap_u64 *counts = (tmap_u64 *)malloc(height * sizeof *counts), *device;
-    unsigned grid = (unsigned)(height < 65536 ? height : 65536);
+    const tmap_u64 width = tmap_nbb_side_x(f, r), height = tmap_nbb_side_y(f, r);
+    const unsigned grid = (unsigned)(height < 65536 ? height : 65536);
+    tmap_u64 *device = (tmap_u64 *)kit_device(height * sizeof *device), *counts, sum = 0;
     l.wide = width > 65536 || height > 65536;
     l.cells = tmap_nbb_cells(f, r);
     l.bytes = l.cells * (l.wide ? sizeof(uint2) : sizeof(tmap_u32));
-    if (!counts) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    CHECK(cudaMalloc((void **)&device, height * sizeof *device));
-    CHECK(cudaMalloc(&l.entries, l.bytes));
+    l.entries = kit_device(l.bytes);
     CHECK(cudaMemset(device, 0, height * sizeof *device));
     list_count<<<grid, 256>>>(f, r, width, height, device);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(counts, device, height * sizeof *device, cudaMemcpyDeviceToHost));
+    counts = (tmap_u64 *)kit_to_host(device, height * sizeof *device);
     for (tmap_u64 y = 0; y < height; ++y) {
-        tmap_u64 n = counts[y];
+        const tmap_u64 n = counts[y];
         counts[y] = sum;
         sum += n;
     }
     CHECK(cudaMemcpy(device, counts, height * sizeof *device, cudaMemcpyHostToDevice));
     list_fill<<<grid, 32>>>(f, r, width, height, l.wide, device, l.entries);
     CHECK(cudaGetLastError());
-    CHECK(cudaDeviceSynchronize());
-    CHECK(cudaFree(device));
-    free(counts);
     return l;
-}
-
-static void list_free(bench_list *l) {
-    CHECK(cudaFree(l->entries));
-    l->entries = NULL;
 }
 
 // Entry i.

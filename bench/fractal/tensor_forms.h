@@ -113,50 +113,27 @@ static inline int tensor_has(int form, tmap_nbb f) {
 }
 
 // Launches a kernel over its box, with `walk` rows of it for each block.
-static inline cudaError_t tensor_launch(const void *kernel, tmap_nbb f, tmap_box b, tmap_u32 walk,
-                                        void **arguments, cudaStream_t stream) {
+static inline cudaError_t tensor_launch(const void *kernel, tmap_box b, tmap_u32 walk,
+                                        void **arguments) {
     tmap_u64 rows = (b.rows + walk - 1) / walk;
     if (rows > 65535) rows = 65535; // the most that a grid has: blocks walk over the rest
-    arguments[0] = &f, arguments[1] = &b;
     return cudaLaunchKernel(kernel, dim3((unsigned)b.columns, (unsigned)rows, 1),
-                            dim3(b.bx, b.by, 1), arguments, 0, stream);
+                            dim3(b.bx, b.by, 1), arguments, 0, 0);
 }
 
-// The kernel of a form: the gasket's, or that of any fractal.
-#define TENSOR_FIND(work) \
-    static inline const void *tensor_find_##work(int form, tmap_nbb f) { \
-        static const void *const kernels[TMAP_TENSOR_FORM_COUNT] = { \
-            (const void *)tensor_##work##_shuffle, (const void *)tensor_##work##_mma1, \
-            (const void *)tensor_##work##_mma2,    (const void *)tensor_##work##_mma3, \
-            (const void *)tensor_##work##_wmma1,   (const void *)tensor_##work##_wmma2, \
-            (const void *)tensor_##work##_wmma3}; \
-        return tmap_nbb_equal(f, tmap_fractal_gasket()) \
-                   ? kernels[form] \
-                   : (const void *)tensor_##work##_shuffle_any; \
+// The kernel of a form and of test 0 (SW), 1 (RD) or 2 (CA): the gasket's, or that of any fractal.
+static inline const void *tensor_find(int test, int form, tmap_nbb f) {
+#define TENSOR_ROW(name) \
+    { \
+        (const void *)tensor_sw_##name, (const void *)tensor_rd_##name, \
+            (const void *)tensor_ca_##name \
     }
-TENSOR_FIND(sw)
-TENSOR_FIND(rd)
-TENSOR_FIND(ca)
-#undef TENSOR_FIND
-
-static inline cudaError_t tensor_sw(int form, tmap_nbb f, tmap_box b, tmap_u32 walk, int value,
-                                    int *out) {
-    void *arguments[4] = {0, 0, &value, &out};
-    return tensor_launch(tensor_find_sw(form, f), f, b, walk, arguments, 0);
-}
-
-static inline cudaError_t tensor_rd(int form, tmap_nbb f, tmap_box b, tmap_u32 walk, const int *in,
-                                    tmap_i64 *sum) {
-    void *arguments[4] = {0, 0, &in, &sum};
-    const cudaError_t status = cudaMemsetAsync(sum, 0, sizeof *sum, 0);
-    return status ? status : tensor_launch(tensor_find_rd(form, f), f, b, walk, arguments, 0);
-}
-
-static inline cudaError_t tensor_ca(int form, tmap_nbb f, tmap_box b, tmap_u32 walk,
-                                    tmap_ca_rule rule, const unsigned char *in,
-                                    unsigned char *out) {
-    void *arguments[5] = {0, 0, &rule, &in, &out};
-    return tensor_launch(tensor_find_ca(form, f), f, b, walk, arguments, 0);
+    static const void *const any[3] = TENSOR_ROW(shuffle_any);
+    static const void *const gasket[TMAP_TENSOR_FORM_COUNT][3] = {
+        TENSOR_ROW(shuffle), TENSOR_ROW(mma1),  TENSOR_ROW(mma2), TENSOR_ROW(mma3),
+        TENSOR_ROW(wmma1),   TENSOR_ROW(wmma2), TENSOR_ROW(wmma3)};
+#undef TENSOR_ROW
+    return tmap_nbb_equal(f, tmap_fractal_gasket()) ? gasket[form][test] : any[test];
 }
 
 #endif
