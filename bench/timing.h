@@ -14,6 +14,11 @@ typedef struct bench_time {
 
 typedef void (*bench_body)(void *context);
 
+// Every number below n, by the whole grid.
+#define BENCH_EACH(i, n) \
+    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
+         i += gridDim.x * (tmap_u64)blockDim.x)
+
 static int bench_compare(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);

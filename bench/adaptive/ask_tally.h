@@ -19,8 +19,7 @@ static __global__ void ask_tally_kernel(const int *picture, const int *truth, tm
                                         ask_tally *out) {
     const tmap_warp warp = tmap_warp_self();
     ask_tally t = {0, 0, 0, 0};
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < pixels;
-         i += (tmap_u64)gridDim.x * blockDim.x) {
+    BENCH_EACH(i, pixels) {
         int value = picture[i];
         tmap_u64 z = (i << 32 ^ i >> 32 ^ (tmap_u32)value) * 0x9e3779b97f4a7c15ull;
         z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9ull;

@@ -22,7 +22,7 @@ TMAP_DEVICE tmap_u64 checked_cell(const layout *l, tmap_u64 k) {
 
 // Counts cells whose value in `state` is not that of the start.
 static __global__ void check_start(layout l, const void *state, tmap_u64 *wrong) {
-    EACH_OF(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
+    BENCH_EACH(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
         const tmap_u64 i = checked_cell(&l, k);
         const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i < l.cells ? i : 0, l.r);
         if (i < l.cells && layout_value(&l, state, layout_place(&l, i, p.x, p.y)) !=
@@ -34,7 +34,7 @@ static __global__ void check_start(layout l, const void *state, tmap_u64 *wrong)
 // Counts cells of `out` that are not what the rule of step t makes of `in`.
 static __global__ void check_step(layout l, rule_step s, tmap_ising_chances chances, int t,
                                   tmap_u64 *wrong) {
-    EACH_OF(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
+    BENCH_EACH(k, l.cells < CHECKED_CELLS ? l.cells : CHECKED_CELLS) {
         const tmap_u64 i = checked_cell(&l, k);
         if (i >= l.cells) continue;
         const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i, l.r);
@@ -72,7 +72,7 @@ static inline tmap_u64 job_wrong(compact_job *j) {
 static __global__ void check_same(layout l, const void *state, layout m, const void *truth,
                                   tmap_u64 *wrong) {
     tmap_u64 mine = 0;
-    EACH_OF(i, l.cells) {
+    BENCH_EACH(i, l.cells) {
         const tmap_xy64 p = tmap_nbb_lambda_linear64(l.f, i, l.r);
         mine += layout_value(&l, state, layout_place(&l, i, p.x, p.y)) !=
                 layout_value(&m, truth, layout_place(&m, i, p.x, p.y));
@@ -99,7 +99,7 @@ static __global__ void count_granules(layout l, tmap_u64 width, tmap_u64 height,
                                       int reach, tmap_u64 *count) {
     const tmap_u64 all = (width * height + per - 1) / per;
     tmap_u64 mine = 0;
-    EACH_OF(g, all) {
+    BENCH_EACH(g, all) {
         tmap_u64 y = g * per / width, x = g * per - y * width;
         const int may = x + per > width || granule_may(&l, x, y, per);
         int touched = 0;

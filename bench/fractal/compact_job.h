@@ -144,10 +144,6 @@ static inline void job_run(void *context) {
 
 // ---- states to start from -----------------------------------------------------------------------
 
-#define EACH_OF(i, n) \
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
-         i += (tmap_u64)gridDim.x * blockDim.x)
-
 // Blocks of 256 threads for so many elements, which take several each where there are many.
 static inline unsigned grid_of(tmap_u64 n) { return n < 1u << 21 ? (unsigned)(n / 256 + 1) : 8192; }
 
@@ -160,7 +156,7 @@ TMAP_DEVICE void fill_one(void *state, tmap_u32 size, tmap_u64 place, tmap_u64 v
 
 // Elements, in a matrix or in compact storage.
 static __global__ void fill_cells(layout l, void *state) {
-    EACH_OF(i, l.cells) {
+    BENCH_EACH(i, l.cells) {
         tmap_xy64 p = {0, 0};
         if (l.form != COMPACT) p = tmap_nbb_lambda_linear64(l.f, i, l.r);
         fill_one(state, l.size, layout_place(&l, i, p.x, p.y), start_value(l.task, l.words, i));
@@ -168,7 +164,7 @@ static __global__ void fill_cells(layout l, void *state) {
 }
 
 static __global__ void fill_words(layout l, void *state) {
-    EACH_OF(i, l.words)
+    BENCH_EACH(i, l.words)
     fill_one(state, l.size, i, start_word(i) & ~0ull >> (64 - l.word.cells));
 }
 
@@ -177,7 +173,7 @@ static __global__ void fill_box_bits(layout l, tmap_u32 *state) {
     const tmap_box_bits b = l.box;
     const tmap_u32 levels = l.r - b.tile_level;
     const tmap_u64 of_tile = tmap_nbb_cells(l.f, b.tile_level);
-    EACH_OF(i, (tmap_u64)b.pitch * b.height) {
+    BENCH_EACH(i, (tmap_u64)b.pitch * b.height) {
         const tmap_u64 y = i / b.pitch, column = i - y * b.pitch;
         const tmap_u32 row = (tmap_u32)(y / b.tile_height), v = (tmap_u32)(y % b.tile_height);
         tmap_u32 word = 0;

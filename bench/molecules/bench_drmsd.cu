@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
                                      "4096", BENCH_LIST, &s.clusters, 2, 1u << 17},
                                     {"--energy", "milliseconds for an energy, 0 for none", "300",
                                      "0", BENCH_REAL, &s.energy_ms, 0, 100000}};
-    s.d.name = "drmsd", s.d.options = options, s.d.option_count = 5;
+    s.d.name = "drmsd", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "20", s.d.quick_budget = "10", s.d.queued = 1;
     bench_begin(&s.d, argc, argv);
     peaks(&s);

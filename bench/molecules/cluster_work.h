@@ -9,7 +9,6 @@
 #ifndef BENCH_TRIANGLE_CLUSTER_WORK_H
 #define BENCH_TRIANGLE_CLUSTER_WORK_H
 
-#include "../../tests/kit.h"
 #include "../driver.h"
 
 #include <threadmap/molecules/gromos.h>
@@ -62,19 +61,12 @@ static __global__ void cluster_points(tmap_u32 n, tmap_u32 groups, float *points
     }
 }
 
-static void *cluster_alloc(tmap_u64 bytes) {
-    void *memory;
-    CHECK(cudaMalloc(&memory, (size_t)bytes));
-    return memory;
-}
-
 static void cluster_distances(const cluster_work *w, const cluster_data *data) {
-    float *points = (float *)cluster_alloc((tmap_u64)w->n * CLUSTER_DIMENSIONS * 4);
+    float *points = (float *)kit_device((tmap_u64)w->n * CLUSTER_DIMENSIONS * 4);
     void *arguments[3] = {(void *)&w->n, (void *)&data->groups, &points};
     const tmap_pdist_points in = {points, w->n, CLUSTER_DIMENSIONS};
     CHECK(cudaLaunchKernel((const void *)cluster_points, dim3(264), dim3(256), arguments, 0, 0));
     CHECK(tmap_pdist_f32(in, TMAP_PDIST_EUCLIDEAN, TMAP_PAIRS_CONDENSED, w->distances, 0));
-    CHECK(cudaFree(points));
 }
 
 static cluster_work cluster_begin(tmap_u32 n) {
@@ -84,24 +76,15 @@ static cluster_work cluster_begin(tmap_u32 n) {
     CHECK(tmap_linkage_plan_make(n, &w.linkage));
     of_bits = w.gromos.workspace - w.gromos.bits;
     w.n = n, w.cutoff = 0;
-    w.distances = (float *)cluster_alloc(tmap_condensed_cells(n) * 4);
-    w.bits = (tmap_u32 *)cluster_alloc(w.gromos.bits);
-    w.clusters.labels = (tmap_u32 *)cluster_alloc(n * 12ull + 16);
+    w.distances = (float *)kit_device(tmap_condensed_cells(n) * 4);
+    w.bits = (tmap_u32 *)kit_device(w.gromos.bits);
+    w.clusters.labels = (tmap_u32 *)kit_device(n * 12ull + 16);
     w.clusters.centres = w.clusters.labels + n, w.clusters.sizes = w.clusters.centres + n;
-    w.clusters.count = (tmap_u64 *)cluster_alloc(8);
-    w.edges = (tmap_linkage_edge *)cluster_alloc(n * sizeof *w.edges);
-    w.workspace = cluster_alloc(of_bits > w.linkage.workspace ? of_bits : w.linkage.workspace);
+    w.clusters.count = (tmap_u64 *)kit_device(8);
+    w.edges = (tmap_linkage_edge *)kit_device(n * sizeof *w.edges);
+    w.workspace = kit_device(of_bits > w.linkage.workspace ? of_bits : w.linkage.workspace);
     return w;
 }
-static void cluster_end(cluster_work *w) {
-    CHECK(cudaFree(w->distances));
-    CHECK(cudaFree(w->bits));
-    CHECK(cudaFree(w->clusters.labels));
-    CHECK(cudaFree(w->clusters.count));
-    CHECK(cudaFree(w->edges));
-    CHECK(cudaFree(w->workspace));
-}
-
 // ---- what is timed ------------------------------------------------------------------------------
 
 static void cluster_bits(void *context) {
@@ -134,17 +117,11 @@ static void cluster_read(void *context) {
 
 // ---- verification of the greedy algorithm -------------------------------------------------------
 
-static void cluster_wrong(const cluster_work *w, const char *what) {
-    fflush(stdout);
-    fprintf(stderr, "cluster n=%u: WRONG %s\n", w->n, what);
-    exit(1);
-}
-
 static __global__ void cluster_differ(tmap_u32 n, tmap_u32 words, float cutoff, const float *d,
                                       const tmap_u32 *bits, tmap_u64 *differ) {
-    const tmap_u64 cells = (tmap_u64)n * words * 32, stride = gridDim.x * (tmap_u64)blockDim.x;
+    const tmap_u64 cells = (tmap_u64)n * words * 32;
     tmap_u64 sum = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < cells; k += stride) {
+    BENCH_EACH(k, cells) {
         const tmap_u64 i = k / (words * 32), j = k % (words * 32);
         tmap_u32 near = i == j;
         if (i < j && j < n) near = d[tmap_condensed_index(i, j, n)] <= cutoff;
@@ -154,31 +131,23 @@ static __global__ void cluster_differ(tmap_u32 n, tmap_u32 words, float cutoff, 
     if (sum) atomicAdd(differ, sum);
 }
 
-static void *cluster_host(const void *from, tmap_u64 bytes) {
-    void *to = malloc((size_t)bytes + 8);
-    CHECK(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
-    return to;
-}
-
 // The result must be that of the serial algorithm on the bit matrix, which is looked at first.
 // Returns the number of clusters.
-static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
+static tmap_u64 cluster_verify_gromos(const bench_row *row, const cluster_work *w) {
     const tmap_u32 n = w->n, words = (tmap_u32)w->gromos.words;
     tmap_u32 *labels, *centres, *sizes, *bits, left = n, number = 0;
-    tmap_u32 *counts = (tmap_u32 *)calloc(n, 4), *number_of = (tmap_u32 *)malloc(n * 4ull);
-    tmap_u64 differ, clusters;
+    tmap_u32 *counts = (tmap_u32 *)kit_zeroed(n * 4ull);
+    tmap_u32 *number_of = (tmap_u32 *)kit_host(n * 4ull);
+    tmap_u64 clusters;
     CHECK(cudaMemset(w->clusters.labels, 0xff, n * 12ull));
     cluster_gromos((void *)w);
     CHECK(cudaMemcpy(&clusters, w->clusters.count, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemset(w->clusters.count, 0, 8));
-    cluster_differ<<<2048, 256>>>(n, words, w->cutoff, w->distances, w->bits, w->clusters.count);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&differ, w->clusters.count, 8, cudaMemcpyDeviceToHost));
-    if (differ) cluster_wrong(w, "bits");
-    bits = (tmap_u32 *)cluster_host(w->bits, w->gromos.bits);
-    labels = (tmap_u32 *)cluster_host(w->clusters.labels, n * 4ull);
-    centres = (tmap_u32 *)cluster_host(w->clusters.centres, n * 4ull);
-    sizes = (tmap_u32 *)cluster_host(w->clusters.sizes, n * 4ull);
+    cluster_differ<<<2048, 256>>>(n, words, w->cutoff, w->distances, w->bits, bench_counter());
+    if (bench_count()) bench_wrong(row, "bits");
+    bits = (tmap_u32 *)kit_to_host(w->bits, w->gromos.bits);
+    labels = (tmap_u32 *)kit_to_host(w->clusters.labels, n * 4ull);
+    centres = (tmap_u32 *)kit_to_host(w->clusters.centres, n * 4ull);
+    sizes = (tmap_u32 *)kit_to_host(w->clusters.sizes, n * 4ull);
     for (tmap_u32 i = 0; i < n; ++i) {
         number_of[i] = ~0u;
         for (tmap_u32 k = 0; k < words; ++k)
@@ -189,7 +158,7 @@ static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
         for (tmap_u32 i = 0; i < n; ++i)
             if (number_of[i] == ~0u && (centre == ~0u || counts[i] > counts[centre])) centre = i;
         if (centres[number] != centre || sizes[number] != counts[centre])
-            cluster_wrong(w, "centre or size");
+            bench_wrong(row, "centre or size");
         for (tmap_u32 i = 0; i < n; ++i) {
             const tmap_u32 *row = bits + i * (tmap_u64)words;
             if (number_of[i] != ~0u || !(row[centre / 32] >> centre % 32 & 1)) continue;
@@ -197,11 +166,10 @@ static tmap_u64 cluster_verify_gromos(const cluster_work *w) {
             for (tmap_u32 k = 0; k < words; ++k)
                 for (tmap_u32 b = row[k]; b; b &= b - 1) --counts[k * 32 + __builtin_ctz(b)];
         }
-        if (size != sizes[number]) cluster_wrong(w, "size");
+        if (size != sizes[number]) bench_wrong(row, "size");
     }
-    if (left || number != clusters) cluster_wrong(w, "number of clusters");
-    if (memcmp(labels, number_of, n * 4ull)) cluster_wrong(w, "labels");
-    free(labels), free(centres), free(sizes), free(bits), free(counts), free(number_of);
+    if (left || number != clusters) bench_wrong(row, "number of clusters");
+    if (memcmp(labels, number_of, n * 4ull)) bench_wrong(row, "labels");
     return clusters;
 }
 
@@ -216,9 +184,9 @@ typedef struct cluster_order {
 } cluster_order;
 
 static __global__ void cluster_before(cluster_order o, const float *d, tmap_u64 *wrong) {
-    const tmap_u64 pairs = tmap_condensed_cells(o.n), stride = gridDim.x * (tmap_u64)blockDim.x;
+    const tmap_u64 pairs = tmap_condensed_cells(o.n);
     tmap_u64 sum = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, o.n);
         const tmap_u32 a = o.at[p.i], b = o.at[p.j], from = a < b ? a : b, to = a < b ? b : a;
         const tmap_u32 level = 31 - (tmap_u32)__clz((int)(to - from));
@@ -232,34 +200,34 @@ static __global__ void cluster_before(cluster_order o, const float *d, tmap_u64 
     if (sum) atomicAdd(wrong, sum);
 }
 
-static void cluster_verify_linkage(const cluster_work *w) {
+static void cluster_verify_linkage(const bench_row *row, const cluster_work *w) {
     const tmap_u32 n = w->n;
-    tmap_u32 *host = (tmap_u32 *)malloc(n * 16ull), *levels, levels_n = 1;
+    tmap_u32 *host = (tmap_u32 *)kit_host(n * 16ull), *levels, levels_n = 1;
     tmap_u32 *up = host, *first = up + n, *end = first + n, *next = end + n; // of a root's list
     tmap_linkage_edge *edges;
     cluster_order o;
-    tmap_u64 wrong;
     CHECK(cudaMemset(w->edges, 0xff, n * sizeof *w->edges));
     cluster_linkage((void *)w);
-    edges = (tmap_linkage_edge *)cluster_host(w->edges, (n - 1) * sizeof *edges);
+    edges = (tmap_linkage_edge *)kit_to_host(w->edges, (n - 1) * sizeof *edges);
     while ((1u << levels_n) < n) ++levels_n;
-    levels = (tmap_u32 *)calloc((tmap_u64)n * (levels_n + 1), 4);
+    levels = (tmap_u32 *)kit_zeroed((tmap_u64)n * (levels_n + 1) * 4);
     for (tmap_u32 v = 0; v < n; ++v) up[v] = first[v] = end[v] = v;
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
         const tmap_linkage_edge e = edges[k], *f = edges + k - 1;
         tmap_u32 a, b;
-        if (e.i >= e.j || e.j >= n) cluster_wrong(w, "edge");
+        if (e.i >= e.j || e.j >= n) bench_wrong(row, "edge");
         if (k && (e.distance < f->distance ||
                   (e.distance == f->distance && (e.i < f->i || (e.i == f->i && e.j < f->j)))))
-            cluster_wrong(w, "order of edges");
+            bench_wrong(row, "order of edges");
         for (a = e.i; up[a] != a;) a = up[a] = up[up[a]];
         for (b = e.j; up[b] != b;) b = up[b] = up[up[b]];
-        if (a == b) cluster_wrong(w, "circle");
+        if (a == b) bench_wrong(row, "circle");
         levels[end[a]] = k; // by vertices at first
         next[end[a]] = first[b], end[a] = end[b], up[b] = a;
     }
     { // from vertices to places
-        tmap_u32 *at = (tmap_u32 *)malloc(n * 4ull), *last = (tmap_u32 *)malloc(n * 4ull), v, root;
+        tmap_u32 *at = (tmap_u32 *)kit_host(n * 4ull), *last = (tmap_u32 *)kit_host(n * 4ull), v;
+        tmap_u32 root;
         for (root = 0; up[root] != root;) root = up[root];
         v = first[root];
         for (tmap_u32 k = 0; k < n; ++k) {
@@ -273,22 +241,12 @@ static void cluster_verify_linkage(const cluster_work *w) {
                 const tmap_u32 p = below[k], q = below[k + (1u << (l - 1))];
                 levels[(tmap_u64)l * n + k] = p > q ? p : q;
             }
-        o.at = (tmap_u32 *)cluster_alloc(n * 4ull);
-        o.last = (tmap_u32 *)cluster_alloc((tmap_u64)n * (levels_n + 1) * 4);
-        CHECK(cudaMemcpy((void *)o.at, at, n * 4ull, cudaMemcpyHostToDevice));
-        CHECK(cudaMemcpy((void *)o.last, levels, (tmap_u64)n * (levels_n + 1) * 4,
-                         cudaMemcpyHostToDevice));
-        free(at), free(last);
+        o.at = (const tmap_u32 *)kit_to_device(at, n * 4ull);
+        o.last = (const tmap_u32 *)kit_to_device(levels, (tmap_u64)n * (levels_n + 1) * 4);
     }
     o.n = n, o.edges = w->edges;
-    CHECK(cudaMemset(w->clusters.count, 0, 8));
-    cluster_before<<<2048, 256>>>(o, w->distances, w->clusters.count);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&wrong, w->clusters.count, 8, cudaMemcpyDeviceToHost));
-    if (wrong) cluster_wrong(w, "tree");
-    CHECK(cudaFree((void *)o.at));
-    CHECK(cudaFree((void *)o.last));
-    free(host), free(levels), free(edges);
+    cluster_before<<<2048, 256>>>(o, w->distances, bench_counter());
+    if (bench_count()) bench_wrong(row, "tree");
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
@@ -325,22 +283,26 @@ static void cluster_sweep_size(bench_driver *d, tmap_u32 n) {
         const int reads = k == 0 && bench_wants(d, &read), greedy = bench_wants(d, &gromos);
         const int tree = bench_wants(d, &linkage);
         tmap_u64 clusters;
+        int mark;
         if (!reads && !greedy && !tree) continue;
         if (!w.n) w = cluster_begin(n);
+        mark = kit_mark();
         cluster_distances(&w, data);
         w.cutoff = data->cutoff;
         if (reads) cluster_time(d, &read, 0, cluster_read, &w);
         if (greedy) {
-            clusters = cluster_verify_gromos(&w);
+            clusters = cluster_verify_gromos(&gromos, &w);
             cluster_time(d, &gromos, clusters, cluster_gromos, &w);
         }
-        if (!tree) continue;
-        cluster_verify_linkage(&w);
-        cluster_labels(&w);
-        CHECK(cudaMemcpy(&clusters, w.clusters.count, 8, cudaMemcpyDeviceToHost));
-        cluster_time(d, &linkage, clusters, cluster_linkage, &w);
+        if (tree) {
+            cluster_verify_linkage(&linkage, &w);
+            cluster_labels(&w);
+            CHECK(cudaMemcpy(&clusters, w.clusters.count, 8, cudaMemcpyDeviceToHost));
+            cluster_time(d, &linkage, clusters, cluster_linkage, &w);
+        }
+        kit_release(mark);
     }
-    if (w.n) cluster_end(&w);
+    kit_release(0);
 }
 
 #endif

@@ -51,15 +51,13 @@ static void drmsd_many_size(drmsd_sweep *s, tmap_u32 n, tmap_u32 count, int clos
     if (!bench_wants(&s->d, &row.row)) return;
     CHECK(tmap_drmsd_frames_plan_make(shape, &m.plan));
     m.in.reference = m.in.frames = drmsd_frames(n, count), m.in.box = 0;
-    m.workspace = drmsd_alloc(m.plan.workspace);
-    m.out = (float *)drmsd_alloc(4ull * count);
+    m.workspace = kit_device(m.plan.workspace);
+    m.out = (float *)kit_guarded(4ull * count);
     CHECK(cudaMemset(m.out, 0xff, 4ull * count));
     drmsd_many_run(&m);
     drmsd_many_verify(&m, &row);
     drmsd_time(s, &row, drmsd_many_run, &m, energy);
-    CHECK(cudaFree((void *)m.in.frames));
-    CHECK(cudaFree(m.workspace));
-    CHECK(cudaFree(m.out));
+    kit_release(0);
 }
 
 // ---- all against all ----------------------------------------------------------------------------
@@ -127,16 +125,14 @@ static void drmsd_matrix_form(drmsd_sweep *s, tmap_u32 n, tmap_u32 count, int fo
     CHECK(error);
     if (!bench_wants(&s->d, &row.row)) return;
     m.frames = drmsd_frames(n, count);
-    m.workspace = drmsd_alloc(m.plan.workspace), m.out = (float *)drmsd_alloc(4 * cells);
+    m.workspace = kit_device(m.plan.workspace), m.out = (float *)kit_guarded(4 * cells);
     CHECK(cudaMemset(m.out, 0xff, 4 * cells));
     drmsd_matrix_run(&m);
     most = drmsd_matrix_verify(&m, &row, &mean);
     bench_key(&row.row, "error", "%.1e", most);
     bench_key(&row.row, "error_rms", "%.1e", mean);
     drmsd_time(s, &row, drmsd_matrix_run, &m, 1);
-    CHECK(cudaFree((void *)m.frames));
-    CHECK(cudaFree(m.workspace));
-    CHECK(cudaFree(m.out));
+    kit_release(0);
 }
 
 // Each number of atoms with each of frames: first all from one reference, then all against all.

@@ -10,8 +10,6 @@
 #include <threadmap/molecules/drmsd_pair.h>
 #include <threadmap/papers/drmsd_slides.h>
 
-#include <time.h>
-
 // One pair of frames of n atoms, of which there is nothing before the first row that is wanted.
 typedef struct drmsd_pair {
     drmsd_sweep *s;
@@ -28,19 +26,16 @@ static drmsd_row drmsd_pair_row(const drmsd_pair *p, const char *variant, drmsd_
 
 // Makes the frames and the sum by the definition, which the host verifies up to 2048 atoms.
 static void drmsd_pair_make(drmsd_pair *p) {
-    const tmap_u64 bytes = 12ull * p->n;
-    float *frames = drmsd_frames(p->n, 2), *a = (float *)malloc(2 * bytes), *b = a + 3ull * p->n;
+    const float *frames = drmsd_frames(p->n, 2), *a, *b;
     drmsd_row row = drmsd_pair_row(p, "the definition", drmsd_count_none);
     double sum = 0;
-    if (!a) bench_bad("--n: no memory for", "the atoms");
     p->a = frames, p->b = frames + 3ull * p->n;
-    p->sum = (double *)drmsd_alloc(sizeof *p->sum);
+    p->sum = (double *)kit_device(sizeof *p->sum);
     p->want = drmsd_sum(p->a, p->b, p->n);
-    CHECK(cudaMemcpy(a, frames, 2 * bytes, cudaMemcpyDeviceToHost));
+    a = (const float *)kit_to_host(frames, 24ull * p->n), b = a + 3ull * p->n;
     for (tmap_u32 i = 0; i < p->n && p->n <= 2048; ++i)
         for (tmap_u32 j = i + 1; j < p->n; ++j) sum += drmsd_term(a, b, i, j);
     if (p->n <= 2048) drmsd_verify(&row, row.pairs, p->want, sum);
-    free(a);
 }
 
 // Whether a row is to be measured; then there are frames.
@@ -149,9 +144,9 @@ static void drmsd_slides(drmsd_pair *p, int form, int root) {
 // ---- a thread for each pair ---------------------------------------------------------------------
 
 static __global__ void drmsd_thread(const float *a, const float *b, tmap_u32 n, double *sum) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x, pairs = tmap_condensed_cells(n);
+    const tmap_u64 pairs = tmap_condensed_cells(n);
     double mine = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         float d[6];
         for (int c = 0; c < 3; ++c) {
@@ -197,15 +192,13 @@ static void drmsd_pair_library(drmsd_pair *p) {
     if (!drmsd_pair_wants(p, &row)) return;
     l.p = p;
     CHECK(tmap_drmsd_pair_plan_make(shape, &l.plan));
-    l.workspace = drmsd_alloc(l.plan.workspace);
-    l.out = (float *)drmsd_alloc(sizeof *l.out);
+    l.workspace = kit_device(l.plan.workspace);
+    l.out = (float *)kit_guarded(sizeof *l.out);
     CHECK(cudaMemset(l.out, 0xff, sizeof *l.out));
     drmsd_library_run(&l);
     CHECK(cudaMemcpy(&got, l.out, sizeof got, cudaMemcpyDeviceToHost));
     drmsd_verify(&row, row.pairs, (double)got, sqrt(p->want / row.pairs));
     drmsd_time(p->s, &row, drmsd_library_run, &l, p->energy);
-    CHECK(cudaFree(l.workspace));
-    CHECK(cudaFree(l.out));
 }
 
 // ---- by the host --------------------------------------------------------------------------------
@@ -241,22 +234,16 @@ static void drmsd_host_name(char name[48]) {
 // One core of the host, the best of three times, up to 8192 atoms.
 static void drmsd_pair_host(drmsd_pair *p) {
     drmsd_row row = drmsd_pair_row(p, "host", drmsd_count_none);
-    const tmap_u64 bytes = 24ull * p->n;
     bench_time time = {0, 0, 3};
-    float *a;
+    const float *a;
     char cpu[48];
     if (p->n > 8192 || !drmsd_pair_wants(p, &row)) return;
-    a = (float *)malloc(bytes);
-    if (!a) bench_bad("--n: no memory for", "the atoms");
-    CHECK(cudaMemcpy(a, p->a, bytes, cudaMemcpyDeviceToHost));
+    a = (const float *)kit_to_host(p->a, 24ull * p->n);
     for (int k = 0; k < time.samples; ++k) {
-        struct timespec begin, end;
-        double ms;
-        timespec_get(&begin, TIME_UTC);
-        drmsd_verify(&row, row.pairs, drmsd_host_sum(a, a + 3ull * p->n, p->n), p->want);
-        timespec_get(&end, TIME_UTC);
-        ms =
-            1e3 * difftime(end.tv_sec, begin.tv_sec) + 1e-6 * (double)(end.tv_nsec - begin.tv_nsec);
+        const double begin = bench_seconds(&p->s->d);
+        const double sum = drmsd_host_sum(a, a + 3ull * p->n, p->n);
+        const double ms = 1e3 * (bench_seconds(&p->s->d) - begin);
+        drmsd_verify(&row, row.pairs, sum, p->want);
         if (k == 0 || ms < time.ms) time.ms = ms;
     }
     drmsd_host_name(cpu);
@@ -264,7 +251,6 @@ static void drmsd_pair_host(drmsd_pair *p) {
     bench_key(&row.row, "cores", "1");
     bench_row_time(&row.row, time);
     drmsd_row_end(p->s, &row, 0);
-    free(a);
 }
 
 // ---- in all sizes -------------------------------------------------------------------------------
@@ -278,8 +264,7 @@ static void drmsd_pair_sweep(drmsd_sweep *s) {
         drmsd_pair_thread(&p);
         for (int form = 0; form < TMAP_DRMSD_SLIDES_FORMS; ++form)
             for (int root = 0; root < TMAP_DRMSD_SLIDES_ROOTS; ++root) drmsd_slides(&p, form, root);
-        CHECK(cudaFree((void *)p.a));
-        CHECK(cudaFree(p.sum));
+        kit_release(0);
     }
 }
 

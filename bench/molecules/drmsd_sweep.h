@@ -24,12 +24,6 @@ typedef struct drmsd_sweep {
     bench_energy_meter meter;
 } drmsd_sweep;
 
-static void *drmsd_alloc(tmap_u64 bytes) {
-    void *memory;
-    CHECK(cudaMalloc(&memory, bytes ? (size_t)bytes : 4));
-    return memory;
-}
-
 // ---- frames -------------------------------------------------------------------------------------
 
 TMAP_DEVICE float drmsd_random(tmap_u32 number) { // in [0, 1)
@@ -38,8 +32,7 @@ TMAP_DEVICE float drmsd_random(tmap_u32 number) { // in [0, 1)
     return (float)(h >> 8) / 16777216.0f;
 }
 static __global__ void drmsd_frames_kernel(tmap_u64 coordinates, tmap_u64 all, float *xyz) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < all; i += stride) {
+    BENCH_EACH(i, all) {
         const float at = 100.0f * drmsd_random((tmap_u32)(i % coordinates));
         const float move = i < coordinates ? 0 : drmsd_random((tmap_u32)i + 0x40000000u) - 0.5f;
         xyz[i] = at + 3.0f * move;
@@ -50,7 +43,7 @@ static __global__ void drmsd_frames_kernel(tmap_u64 coordinates, tmap_u64 all, f
 // but the first one each coordinate is up to 1.5 off.
 static float *drmsd_frames(tmap_u32 n, tmap_u32 frames) {
     const tmap_u64 coordinates = 3ull * n, all = coordinates * frames;
-    float *xyz = (float *)drmsd_alloc(all * sizeof *xyz);
+    float *xyz = (float *)kit_device(all * sizeof *xyz);
     drmsd_frames_kernel<<<1024, 256>>>(coordinates, all, xyz);
     CHECK(cudaGetLastError());
     return xyz;
@@ -79,13 +72,12 @@ static __global__ void drmsd_definition(const float *a, const float *b, tmap_u32
 // The sum of the terms of two frames in device memory, by the definition and in double.
 static double drmsd_sum(const float *a, const float *b, tmap_u32 n) {
     const tmap_u32 blocks = n < 8192 ? n : 8192;
-    double *sum = (double *)drmsd_alloc(sizeof *sum), got;
-    CHECK(cudaMemset(sum, 0, sizeof *sum));
-    drmsd_definition<<<blocks, 256>>>(a, b, n, sum);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&got, sum, sizeof got, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(sum));
-    return got;
+    tmap_u64 bits;
+    double sum;
+    drmsd_definition<<<blocks, 256>>>(a, b, n, (double *)bench_counter());
+    bits = bench_count();
+    memcpy(&sum, &bits, sizeof sum);
+    return sum;
 }
 
 // ---- rows ---------------------------------------------------------------------------------------

@@ -37,13 +37,13 @@ TMAP_FN int cell_in(int input, tmap_u32 x, tmap_u32 y, tmap_u32 z, int flat) {
 
 static __global__ void make_mask(components t, int input) {
     const tmap_u64 w = t.map.width, h = t.map.height;
-    EACH_CELL(i, t.cells)
+    BENCH_EACH(i, t.cells)
     t.mask[i] = (unsigned char)cell_in(input, (tmap_u32)(i % w), (tmap_u32)(i / w % h),
                                        (tmap_u32)(i / w / h), components_flat(t.map.neighbours));
 }
 static __global__ void make_bits(components t, tmap_u32 *bits) {
     const tmap_u64 w = t.map.width, words = (w + 31) / 32;
-    EACH_CELL(k, t.cells / w * words) {
+    BENCH_EACH(k, t.cells / w * words) {
         tmap_u32 word = 0;
         for (tmap_u64 x = k % words * 32; x < w && x < k % words * 32 + 32; ++x)
             word |= (tmap_u32)t.mask[k / words * w + x] << x % 32;
@@ -110,7 +110,7 @@ static tmap_u64 look(job *j) {
 
 // Shapes whose first cell is not that of a component with their label.
 static __global__ void shapes_first(job j, tmap_u64 all, tmap_u64 *count) {
-    EACH_CELL(i, all) {
+    BENCH_EACH(i, all) {
         const tmap_label_shape s = j.shapes[i];
         if (s.area && (s.first >= j.t.cells || j.t.parents[s.first] != s.first ||
                        j.labels[s.first] != (int)(i % j.most + 1)))
@@ -123,7 +123,7 @@ static __global__ void shapes_boxes(job j, tmap_u64 *count) {
     const tmap_u64 w = j.t.map.width, h = j.t.map.height;
     const int flat = components_flat(j.t.map.neighbours);
     tmap_u64 wrong = 0, cells = 0;
-    EACH_CELL(i, j.t.cells) {
+    BENCH_EACH(i, j.t.cells) {
         const tmap_u64 x = i % w, y = i / w % h, z = i / w / h;
         if (!j.t.mask[i]) continue;
         const tmap_label_shape *s = j.shapes + (flat ? z * j.most : 0) + j.labels[i] - 1;

@@ -21,9 +21,6 @@ typedef struct components {
     tmap_u32 *marks;     // of labels, or what a bench keeps
 } components;
 
-#define EACH_CELL(i, n) \
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < (n); \
-         i += gridDim.x * (tmap_u64)blockDim.x)
 #define COMPONENTS_RUN(kernel, ...) \
     do { \
         kernel<<<2048, 256>>>(__VA_ARGS__); \
@@ -57,7 +54,7 @@ TMAP_DEVICE tmap_u32 components_root(tmap_u32 *parents, tmap_u32 cell) {
     }
 }
 static __global__ void components_runs(components c) {
-    EACH_CELL(i, c.cells) {
+    BENCH_EACH(i, c.cells) {
         const tmap_u64 x = i % c.map.width;
         tmap_u32 back = 0;
         while (c.mask[i] && back < x && back < 64 && c.mask[i - back - 1]) ++back;
@@ -69,7 +66,7 @@ static __global__ void components_link(components c) {
     const tmap_i64 w = (tmap_i64)c.map.width, h = (tmap_i64)c.map.height;
     const int n = c.map.neighbours, flat = components_flat(n);
     const int most = n == 4 || n == 6 ? 1 : n == 26 ? 3 : 2; // axes along which they differ
-    EACH_CELL(i, c.cells) {
+    BENCH_EACH(i, c.cells) {
         const tmap_i64 x = (tmap_i64)i % w, y = (tmap_i64)i / w % h, z = (tmap_i64)i / w / h;
         if (!c.mask[i]) continue;
         for (int k = flat ? 9 : 0; k < 13; ++k) {
@@ -93,8 +90,8 @@ static __global__ void components_link(components c) {
 static __global__ void components_flatten(components c, tmap_u64 *count) {
     volatile tmap_u32 *p = c.parents;
     tmap_u64 roots = 0;
-    EACH_CELL(i,
-              c.cells) { // without shorter paths, which could put an old parent in place of a root
+    BENCH_EACH(i,
+               c.cells) { // without shorter paths, which could put an old parent in place of a root
         tmap_u32 root = (tmap_u32)i;
         if (!c.mask[i]) continue;
         while (p[root] != root) root = p[root];
@@ -148,7 +145,7 @@ static void components_verify(const components *c) {
 static __global__ void components_labels(components c, tmap_u64 part, const int *labels,
                                          tmap_u64 *count) {
     tmap_u64 wrong = 0;
-    EACH_CELL(i, c.cells) {
+    BENCH_EACH(i, c.cells) {
         const int label = labels[i];
         if (!c.mask[i])
             wrong += label != 0;
@@ -163,7 +160,7 @@ static __global__ void components_labels(components c, tmap_u64 part, const int 
 // Marks of labels 1, 2, ... are first cells in their order; then there are none.
 static __global__ void components_order(components c, tmap_u64 part, tmap_u64 *count) {
     tmap_u64 wrong = 0;
-    EACH_CELL(i, c.cells)
+    BENCH_EACH(i, c.cells)
     wrong += i % part && c.marks[i] != COMPONENTS_NONE &&
              (c.marks[i - 1] == COMPONENTS_NONE || c.marks[i - 1] >= c.marks[i]);
     if (wrong) atomicAdd(count, wrong);

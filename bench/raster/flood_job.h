@@ -104,7 +104,7 @@ static tmap_raster_map flood_regions_map(const flood_job *job) {
 
 // The truth's heights as integers or floats of 32 bits.
 static __global__ void flood_widen(const short *heights, tmap_u64 cells, int type, void *out) {
-    EACH_CELL(i, cells)
+    BENCH_EACH(i, cells)
     if (type == TMAP_RASTER_F32)
         ((float *)out)[i] = heights[i];
     else
@@ -193,7 +193,7 @@ static cudaError_t flood_regions_counted(flood_job *job) {
 static __global__ void flood_unpack(const tmap_u32 *bits, tmap_u64 width, tmap_u64 cells,
                                     unsigned char *out) {
     const tmap_u64 words = tmap_flood_words(width);
-    EACH_CELL(i, cells)
+    BENCH_EACH(i, cells)
     out[i] = (unsigned char)(bits[i / width * words + i % width / 32] >> i % width % 32 & 1);
 }
 static cudaError_t flood_bits_finish(flood_job *job) {
@@ -206,7 +206,7 @@ static cudaError_t flood_bits_finish(flood_job *job) {
 // flooded, and of no other. 2: it is neither.
 static __global__ void flood_depths_as_bytes(const float *depths, const short *heights,
                                              tmap_u64 cells, unsigned char *out) {
-    EACH_CELL(i, cells) {
+    BENCH_EACH(i, cells) {
         const tmap_u32 bits = __float_as_uint(depths[i]);
         out[i] = bits == 0 ? 0 : bits == __float_as_uint((float)-heights[i]) ? 1 : 2;
     }

@@ -24,16 +24,16 @@ typedef struct flood_truth {
 
 static __global__ void flood_truth_heights(flood_truth t) {
     const tmap_u32 w = (tmap_u32)t.map.width, h = (tmap_u32)t.map.height;
-    EACH_CELL(i, t.c.cells)
+    BENCH_EACH(i, t.c.cells)
     t.heights[i] = (short)flood_input(t.input, (tmap_u32)(i % w), (tmap_u32)(i / w), w, h);
 }
 static __global__ void flood_truth_wet(flood_truth t, double level) {
-    EACH_CELL(i, t.c.cells) t.c.mask[i] = t.heights[i] < level;
+    BENCH_EACH(i, t.c.cells) t.c.mask[i] = t.heights[i] < level;
 }
 
 // Sizes of regions, from runs of cells of one region among 64 in a row.
 static __global__ void flood_truth_sizes(components c) {
-    EACH_CELL(k, (c.cells + 63) / 64) {
+    BENCH_EACH(k, (c.cells + 63) / 64) {
         const tmap_u64 end = 64 * k + 64 < c.cells ? 64 * k + 64 : c.cells;
         tmap_u32 region = COMPONENTS_NONE, count = 0;
         for (tmap_u64 i = 64 * k; i < end; ++i) {
@@ -48,7 +48,7 @@ static __global__ void flood_truth_sizes(components c) {
 // The largest region: its size and its first cell as ~i.
 static __global__ void flood_truth_largest(components c, tmap_u64 *number) {
     tmap_u64 most = 0;
-    EACH_CELL(i, c.cells) {
+    BENCH_EACH(i, c.cells) {
         const tmap_u64 key = (tmap_u64)c.marks[i] << 32 | (COMPONENTS_NONE - (tmap_u32)i);
         if (c.marks[i]) most = key > most ? key : most;
     }
@@ -94,7 +94,7 @@ static void flood_truth_make(flood_truth *t, int input) {
 static __global__ void flood_truth_compare(flood_truth t, const unsigned char *out,
                                            tmap_u64 *count) {
     tmap_u64 wrong = 0;
-    EACH_CELL(i, t.c.cells)
+    BENCH_EACH(i, t.c.cells)
     wrong += out[i] != (t.size && t.c.parents[i] == (tmap_u32)t.largest);
     if (wrong) atomicAdd(count, wrong);
 }
@@ -110,7 +110,7 @@ static tmap_u64 flood_truth_wrong(const flood_truth *t, const unsigned char *out
 // numbers[0]: the least (height, cell) of the largest region; numbers[1]: the highest height.
 static __global__ void flood_lakes_range(flood_truth t) {
     tmap_u64 low = ~0ull, high = 0;
-    EACH_CELL(i, t.c.cells) {
+    BENCH_EACH(i, t.c.cells) {
         const tmap_u64 height = (tmap_u64)(t.heights[i] + 32768);
         if (t.c.parents[i] == (tmap_u32)t.largest) low = min(low, height << 32 | i);
         high = max(high, height);
@@ -138,7 +138,7 @@ static tmap_flood_seed flood_lakes_levels(const flood_truth *t, double *levels, 
 static __global__ void flood_lakes_sum(flood_truth t, tmap_u64 source) {
     const tmap_u32 region = t.c.parents[source];
     tmap_u64 area = 0, sum = 0;
-    EACH_CELL(i, t.c.cells)
+    BENCH_EACH(i, t.c.cells)
     if (region != COMPONENTS_NONE && t.c.parents[i] == region)
         ++area, sum += (tmap_u64)(t.heights[i] + 32768);
     if (area) atomicAdd(t.numbers, area), atomicAdd(t.numbers + 1, sum);

@@ -12,16 +12,14 @@
 #include "tables_work.h"
 #include "triples_work.h"
 
+static void (*const works[])(pairs_sweep *s) = {
+    pairs_sweep_count,           pairs_sweep_cells,          pairs_sweep_drmsd,
+    pairs_sweep_histogram,       pairs_sweep_select,         pairs_sweep_rows,
+    pairs_sweep_store_chebyshev, pairs_sweep_store_euclidean};
+
 static void sweep_size(pairs_sweep *s, tmap_u32 n) {
     s->n = n, s->pairs = tmap_condensed_cells(n), s->count_ms = 0;
-    pairs_sweep_count(s);
-    pairs_sweep_cells(s);
-    pairs_sweep_drmsd(s);
-    pairs_sweep_histogram(s);
-    pairs_sweep_select(s);
-    pairs_sweep_rows(s);
-    pairs_sweep_store(s, PAIRS_STORE_CHEBYSHEV);
-    pairs_sweep_store(s, PAIRS_STORE_EUCLIDEAN);
+    for (size_t i = 0; i < COUNT(works); ++i) works[i](s), kit_release(0);
 }
 
 int main(int argc, char **argv) {
@@ -37,14 +35,17 @@ int main(int argc, char **argv) {
         {"--samples", "samples of triple_tables", "512,4096", "4096", BENCH_LIST, &s.samples, 1,
          65536}};
     int processors, khz;
-    s.d.name = "pairs", s.d.options = options, s.d.option_count = 5;
+    s.d.name = "pairs", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "60", s.d.quick_budget = "15";
     bench_begin(&s.d, argc, argv);
     CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
     s.processors = (tmap_u32)processors, s.instructions_a_ms = 128.0 * processors * khz;
     for (int i = 0; i < s.sizes.count; ++i) sweep_size(&s, s.sizes.value[i]);
-    for (int i = 0; i < s.triples.count; ++i) pairs_sweep_triples(&s, s.triples.value[i]);
+    for (int i = 0; i < s.triples.count; ++i) {
+        pairs_sweep_triples(&s, s.triples.value[i]);
+        kit_release(0);
+    }
     for (int i = 0; i < s.variables.count; ++i)
         for (int k = 0; k < s.samples.count; ++k)
             pairs_sweep_tables(&s, s.variables.value[i], s.samples.value[k]);

@@ -83,8 +83,7 @@ static __global__ void simplex_check(tmap_u32 n, const tmap_u32 *out, tmap_u32 e
                                      tmap_u64 *wrong) {
     const tmap_u64 places = (tmap_u64)n * n * n;
     tmap_u64 bad = 0;
-    for (tmap_u64 at = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; at < places;
-         at += (tmap_u64)gridDim.x * blockDim.x) {
+    BENCH_EACH(at, places) {
         const tmap_u64 row = at / n;
         const tmap_triple t = {(tmap_u32)(row / n), (tmap_u32)(row % n), (tmap_u32)(at - row * n)};
         bad += out[at] != (t.j <= t.i && t.k <= t.j ? simplex_value(t) : empty);
@@ -98,7 +97,6 @@ typedef struct sweep {
     bench_driver d;
     bench_numbers n, rho;
     tmap_u32 *out;
-    tmap_u64 *wrong;
 } sweep;
 
 typedef struct job {
@@ -125,15 +123,11 @@ static void job_run(void *context) {
 // Places that a kernel leaves wrong in a cube whose bytes were all `byte`.
 static tmap_u64 job_wrong(job j, int work, int byte) {
     const tmap_u32 empty = (tmap_u32)byte * 0x01010101u;
-    tmap_u64 wrong;
     j.work = work;
     CHECK(cudaMemset(j.s->out, byte, (size_t)j.n * j.n * j.n * sizeof *j.s->out));
-    CHECK(cudaMemset(j.s->wrong, 0, sizeof wrong));
     job_run(&j);
-    simplex_check<<<1024, 256>>>(j.n, j.s->out, empty, j.s->wrong);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&wrong, j.s->wrong, sizeof wrong, cudaMemcpyDeviceToHost));
-    return wrong;
+    simplex_check<<<1024, 256>>>(j.n, j.s->out, empty, bench_counter());
+    return bench_count();
 }
 
 // All variants at a size and side of a tile. The published maps, whose roots are exact in a range
@@ -180,16 +174,13 @@ int main(int argc, char **argv) {
         {"--bytes", "memory for the bandwidths", "1073741824", 0, BENCH_NUMBER, &s.d.bytes, 1 << 16,
          1ull << 40}};
     tmap_u64 most = 0;
-    s.d.name = "simplex", s.d.options = options, s.d.option_count = 3;
+    s.d.name = "simplex", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "40", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.n.count; ++i)
         if (s.n.value[i] > most) most = s.n.value[i];
-    CHECK(cudaMalloc((void **)&s.out, most * most * most * sizeof *s.out));
-    CHECK(cudaMalloc((void **)&s.wrong, sizeof *s.wrong));
+    s.out = (tmap_u32 *)kit_device(most * most * most * sizeof *s.out);
     for (int i = 0; i < s.n.count; ++i)
         for (int r = 0; r < s.rho.count; ++r) sweep_one(&s, s.n.value[i], s.rho.value[r]);
-    CHECK(cudaFree(s.out));
-    CHECK(cudaFree(s.wrong));
     return bench_end(&s.d);
 }

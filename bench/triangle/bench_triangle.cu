@@ -8,7 +8,6 @@
 // pair by pair, before it is timed. UTM as the paper prints it misses cells from 4097 rows on: its
 // rows have their number, missed_cells, which two counts must agree on, and all the others must be
 // right.
-#include "../driver.h"
 #include "gram_work.h"
 #include "triangle_maps.h"
 
@@ -234,12 +233,11 @@ static void sweep_begin(sweep *s) {
         if (need > s->memory) bench_bad("--gram: no memory for", "a matrix of that size");
         if (need > most) most = need;
     }
-    CHECK(cudaMalloc((void **)&s->out, most + 64));
-    CHECK(cudaMalloc((void **)&s->points,
-                     most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float)));
-    CHECK(cudaMalloc((void **)&s->arrays, most_n * 4 * sizeof(float)));
-    CHECK(cudaMalloc((void **)&s->check, sizeof *s->check));
-    CHECK(cudaMalloc((void **)&s->waste, sizeof *s->waste));
+    s->out = (float *)kit_device(most + 64);
+    s->points = (float *)kit_device(most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float));
+    s->arrays = (float *)kit_device(most_n * 4 * sizeof(float));
+    s->check = (check_result *)kit_device(sizeof *s->check);
+    s->waste = (triangle_waste *)kit_device(sizeof *s->waste);
 }
 
 int main(int argc, char **argv) {
@@ -256,7 +254,7 @@ int main(int argc, char **argv) {
          &s.gram, 1, 65536},
         {"--memory", "bytes that an output may take, or 0: 9/10 of what is free", "0", 0,
          BENCH_NUMBER, &s.memory, 0, 1ull << 40}};
-    s.d.name = "triangle", s.d.options = options, s.d.option_count = 6;
+    s.d.name = "triangle", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "20", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     sweep_begin(&s);
@@ -264,11 +262,5 @@ int main(int argc, char **argv) {
         for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], s.coordinates.value[d]);
     for (int i = 0; i < s.pdist.count; ++i) sweep_pdist(&s, s.pdist.value[i]);
     for (int i = 0; i < s.gram.count; ++i) gram_sweep(&s.d, s.gram.value[i], s.out);
-    CHECK(cudaFree(s.out));
-    CHECK(cudaFree(s.points));
-    CHECK(cudaFree(s.arrays));
-    CHECK(cudaFree(s.check));
-    CHECK(cudaFree(s.waste));
-    triangle_kept_free();
     return bench_end(&s.d);
 }

@@ -171,21 +171,14 @@ static void pairs_sweep_cells(pairs_sweep *s) {
                      sizeof(pairs_counts), &w);
     memset(&c, 0, sizeof c);
     c.n = s->n, c.points = w.job.points, c.cells = (tmap_u32)cells;
-    c.counts = (tmap_u32 *)pairs_alloc((cells + 1) * sizeof *c.counts);
-    c.first = (tmap_u32 *)pairs_alloc((cells + 1) * sizeof *c.first);
-    c.rank = (tmap_u32 *)pairs_alloc(1ull * s->n * sizeof *c.rank);
-    c.sorted = (float4 *)pairs_alloc(1ull * s->n * sizeof *c.sorted);
-    c.result = (tmap_u64 *)pairs_alloc(sizeof *c.result);
+    c.counts = (tmap_u32 *)kit_device((cells + 1) * sizeof *c.counts);
+    c.first = (tmap_u32 *)kit_device((cells + 1) * sizeof *c.first);
+    c.rank = (tmap_u32 *)kit_device(1ull * s->n * sizeof *c.rank);
+    c.sorted = (float4 *)kit_device(1ull * s->n * sizeof *c.sorted);
+    c.result = (tmap_u64 *)kit_device(sizeof *c.result);
     CHECK(cell_scan(&c)); // as much as the most cells take, so that it does for all radii
-    c.scan = pairs_alloc(c.scan_bytes);
+    c.scan = kit_device(c.scan_bytes);
     for (int k = 0; k < s->radii.count; ++k) pairs_sweep_radius(s, &w, &c, s->radii.value[k]);
-    pairs_fold_end(&w);
-    CHECK(cudaFree(c.counts));
-    CHECK(cudaFree(c.first));
-    CHECK(cudaFree(c.rank));
-    CHECK(cudaFree(c.sorted));
-    CHECK(cudaFree(c.result));
-    CHECK(cudaFree(c.scan));
 }
 
 #endif

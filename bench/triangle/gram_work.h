@@ -128,16 +128,10 @@ static void gram_run(void *context) {
 
 // Runs a call once on poisoned memory and compares every product.
 static void gram_verify(bench_row *row, gram_call *c) {
-    tmap_u64 *wrong, count;
-    CHECK(cudaMalloc((void **)&wrong, sizeof *wrong));
-    CHECK(cudaMemset(wrong, 0, sizeof *wrong));
     CHECK(cudaMemset(c->out, 0xff, (size_t)c->n * c->n * sizeof *c->out));
     gram_run(c);
-    gram_check<<<c->n, 128>>>(c->x, c->n, c->full, c->out, wrong);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(wrong));
-    bench_verify(row, count, "products");
+    gram_check<<<c->n, 128>>>(c->x, c->n, c->full, c->out, bench_counter());
+    bench_verify(row, bench_count(), "products");
 }
 
 // Both variants, of n rows, rounded up to whole tiles. out: n x n floats.
@@ -147,6 +141,7 @@ static void gram_sweep(bench_driver *d, tmap_u32 n, float *out) {
     double full_ms = 0;
     for (int variant = 0; variant < 2; ++variant) {
         bench_row row = bench_row_begin(d, "gram", names[variant], "triangle");
+        const int mark = kit_mark();
         __nv_bfloat16 *x;
         tmap_facts facts;
         gram_call c = {NULL, n, 0, variant == 0, out};
@@ -161,7 +156,7 @@ static void gram_sweep(bench_driver *d, tmap_u32 n, float *out) {
             continue;
         }
         c.blocks = tmap_resident_blocks(&facts, GRAM_THREADS, 0) * facts.device.processors;
-        CHECK(cudaMalloc((void **)&x, (size_t)n * GRAM_D * sizeof *x));
+        x = (__nv_bfloat16 *)kit_device((tmap_u64)n * GRAM_D * sizeof *x);
         gram_numbers<<<n * GRAM_D / 128, 128>>>(n * GRAM_D, x);
         CHECK(cudaGetLastError());
         c.x = x;
@@ -176,7 +171,7 @@ static void gram_sweep(bench_driver *d, tmap_u32 n, float *out) {
         if (c.full) full_ms = row.time.ms;
         if (full_ms > 0) bench_key(&row, "i", "%.4f", full_ms / row.time.ms);
         bench_row_end(d, &row);
-        CHECK(cudaFree(x));
+        kit_release(mark);
     }
 }
 

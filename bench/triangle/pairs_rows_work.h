@@ -246,7 +246,7 @@ static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, const rows_check *ch
                             rows_nxn_job *nxn) {
     bench_time best = {0, 0, 0};
     rows_nxn_job of_best = *nxn;
-    nxn->parts = (float4 *)pairs_alloc((tmap_u64)s->n * ROWS_NXN_PARTS * sizeof *nxn->parts);
+    nxn->parts = (float4 *)kit_device((tmap_u64)s->n * ROWS_NXN_PARTS * sizeof *nxn->parts);
     for (int form = 0; form < ROWS_NXN_FORMS; ++form) {
         bench_time t;
         if (!rows_nxn_choose(nxn, form, s->processors)) continue;
@@ -263,7 +263,6 @@ static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, const rows_check *ch
     bench_key(row, "bodies", "%u", of_best.bodies_each);
     bench_key(row, "parts", "%u", of_best.split);
     bench_row_end(&s->d, row);
-    CHECK(cudaFree(nxn->parts));
 }
 
 // 3 differences, 3 multiplications and additions, a root, 4 multiplications, and for each of both 3
@@ -277,38 +276,30 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     pairs_call engine = pairs_call_engine(&j);
     rows_nxn_job nxn;
     rows_check check;
-    float4 *bodies;
     if (!once && !by_hand) return;
-    bodies = (float4 *)malloc(s->n * sizeof *bodies);
-    check.got = (rows_vector *)malloc(bytes), check.want = (rows_vector *)malloc(bytes);
-    if (!bodies || !check.got || !check.want) bench_bad("--n: no memory for", "the bodies");
+    check.got = (rows_vector *)kit_host(bytes), check.want = (rows_vector *)kit_host(bytes);
     j.bodies = (const float4 *)pairs_points(s, 4), j.eps2 = 1e-4f;
-    CHECK(cudaMemcpy(bodies, j.bodies, s->n * sizeof *bodies, cudaMemcpyDeviceToHost));
-    j.to.result = pairs_alloc(bytes), j.to.result_others = 0;
+    j.to.result = kit_guarded(bytes), j.to.result_others = 0;
     CHECK(cudaMemset(j.to.result, 0xff, bytes));
     CHECK(tmap_pairs_rows_plan_make(s->n, 4, sizeof(float), sizeof(rows_vector),
                                     (const void *)pairs_rows, &engine.plan));
-    j.to.workspace = pairs_alloc(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
+    j.to.workspace = kit_device(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
     CHECK(cudaMemset(j.to.workspace, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
-    check.n = s->n, check.bodies = bodies, check.eps2 = j.eps2;
+    check.n = s->n, check.eps2 = j.eps2;
+    check.bodies = (const float4 *)kit_to_host(j.bodies, s->n * sizeof *j.bodies);
     pairs_call_run(&engine);
     rows_verify(&row, &check, j.to.result, 0);
     memcpy(check.want, check.got, bytes);
     check.largest = rows_largest(s->n, check.want);
     // All bodies are compared before the engine is timed, by one of the other kernels.
     nxn.n = s->n, nxn.bodies = j.bodies, nxn.eps2 = j.eps2;
-    nxn.out = (rows_vector *)pairs_alloc(bytes), nxn.parts = 0;
+    nxn.out = (rows_vector *)kit_device(bytes), nxn.parts = 0;
     rows_nxn_choose(&nxn, 0, s->processors);
     CHECK(cudaMemset(nxn.out, 0xff, bytes));
     rows_nxn_run(&nxn);
     rows_verify(&row, &check, nxn.out, 1);
     if (once) pairs_time(s, &row, &engine, pairs_limit_ms(s, 17));
     if (by_hand) pairs_sweep_nxn(s, &twice, &check, &nxn);
-    CHECK(cudaFree((void *)j.bodies));
-    CHECK(cudaFree(j.to.result));
-    CHECK(cudaFree(j.to.workspace));
-    CHECK(cudaFree(nxn.out));
-    free(bodies), free(check.got), free(check.want);
 }
 
 #endif

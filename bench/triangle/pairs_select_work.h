@@ -22,21 +22,18 @@ TMAP_DEVICE int pairs_is_near(void *job, tmap_pair, const void *a, const void *b
     return pairs_apart((const float *)a, (const float *)b,
                        ((const pairs_select_job *)job)->minus_r2) < 0;
 }
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-    pairs_select_any(tmap_pairs_plan plan, pairs_select_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    const tmap_pairs_choice near = {pairs_is_near, 0, TMAP_PAIRS_ANY_ORDER};
-    tmap_pairs_select(&plan, points, near, &j.list, &j);
-}
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-    pairs_select_fixed(tmap_pairs_plan plan, pairs_select_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    const tmap_pairs_choice near = {pairs_is_near, 0, TMAP_PAIRS_FIXED_ORDER};
-    tmap_pairs_select(&plan, points, near, &j.list, &j);
-}
+#define PAIRS_SELECT_KERNEL(name, order) \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) \
+        pairs_select_##name(tmap_pairs_plan plan, pairs_select_job j) { \
+        const tmap_points points = {j.points, 0, sizeof(float), 3}; \
+        const tmap_pairs_choice near = {pairs_is_near, 0, order}; \
+        tmap_pairs_select(&plan, points, near, &j.list, &j); \
+    }
+PAIRS_SELECT_KERNEL(any, TMAP_PAIRS_ANY_ORDER)
+PAIRS_SELECT_KERNEL(fixed, TMAP_PAIRS_FIXED_ORDER)
+#undef PAIRS_SELECT_KERNEL
 static __global__ void pairs_select_thread(tmap_u32 n, tmap_u64 pairs, pairs_select_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         if (pairs_apart(j.points + 3 * p.i, j.points + 3 * p.j, j.minus_r2) < 0) {
             const tmap_u64 at = atomicAdd(j.list.count, 1ull);
@@ -75,9 +72,8 @@ static __global__ void pairs_select_see_hits(tmap_u32 n, float minus_r2, const f
 static __global__ void pairs_select_see_list(tmap_u32 n, tmap_u64 count, float minus_r2,
                                              const float *points, const tmap_pair *list,
                                              pairs_select_seen *all) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     pairs_select_seen mine = {0, 0, 0};
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < count; k += stride) {
+    BENCH_EACH(k, count) {
         const tmap_u64 i = list[k].i, j = list[k].j;
         ++mine.hits, mine.hash += pairs_select_hash(i, j);
         if (i >= j || j >= n || !(pairs_apart(points + 3 * i, points + 3 * j, minus_r2) < 0))
@@ -87,21 +83,19 @@ static __global__ void pairs_select_see_list(tmap_u32 n, tmap_u64 count, float m
 }
 static __global__ void pairs_select_differ(tmap_u64 words, const tmap_u64 *a, const tmap_u64 *b,
                                            tmap_u64 *differ) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     tmap_u64 sum = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < words; k += stride)
-        sum += a[k] != b[k];
+    BENCH_EACH(k, words)
+    sum += a[k] != b[k];
     if (sum) atomicAdd(differ, sum);
 }
 
 // All hits, by rows.
 static pairs_select_seen pairs_select_want(const pairs_sweep *s, const pairs_select_job *j) {
-    pairs_select_seen seen, *all = (pairs_select_seen *)pairs_alloc(sizeof *all);
+    pairs_select_seen seen, *all = (pairs_select_seen *)kit_device(sizeof *all);
     CHECK(cudaMemset(all, 0, sizeof *all));
     pairs_select_see_hits<<<s->processors * 16, 256>>>(s->n, j->minus_r2, j->points, all);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&seen, all, sizeof seen, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(all));
     return seen;
 }
 
@@ -111,8 +105,8 @@ static void pairs_select_verify(const pairs_sweep *s, bench_row *row, pairs_call
                                 pairs_select_seen want) {
     const pairs_select_job *j = (const pairs_select_job *)call->job;
     const tmap_u64 bytes = j->list.capacity * sizeof *j->list.pairs;
-    pairs_select_seen seen, *all = (pairs_select_seen *)pairs_alloc(sizeof *all);
-    tmap_u64 count, differ = 0;
+    pairs_select_seen seen, *all = (pairs_select_seen *)kit_device(sizeof *all);
+    tmap_u64 count;
     CHECK(cudaMemset(j->list.pairs, 0xff, (size_t)bytes));
     CHECK(cudaMemset(all, 0, sizeof *all));
     pairs_call_run(call);
@@ -125,19 +119,14 @@ static void pairs_select_verify(const pairs_sweep *s, bench_row *row, pairs_call
     bench_verify(row, seen.bad, "of the list are no hits");
     pairs_verify(row, seen.hash == want.hash, (double)seen.hash, (double)want.hash);
     if (fixed) {
-        void *first = pairs_alloc(bytes);
+        void *first = kit_device(bytes);
         CHECK(cudaMemcpy(first, j->list.pairs, (size_t)bytes, cudaMemcpyDeviceToDevice));
         CHECK(cudaMemset(j->list.pairs, 0xff, (size_t)bytes));
-        CHECK(cudaMemset(&all->bad, 0, sizeof all->bad));
         pairs_call_run(call);
         pairs_select_differ<<<s->processors * 16, 256>>>(
-            bytes / 8, (const tmap_u64 *)first, (const tmap_u64 *)j->list.pairs, &all->bad);
-        CHECK(cudaGetLastError());
-        CHECK(cudaMemcpy(&differ, &all->bad, sizeof differ, cudaMemcpyDeviceToHost));
-        bench_verify(row, differ, "words of the list differ in a second run");
-        CHECK(cudaFree(first));
+            bytes / 8, (const tmap_u64 *)first, (const tmap_u64 *)j->list.pairs, bench_counter());
+        bench_verify(row, bench_count(), "words of the list differ in a second run");
     }
-    CHECK(cudaFree(all));
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
@@ -151,7 +140,6 @@ static double pairs_select_count_ms(pairs_sweep *s) {
                      sizeof(pairs_counts), &w);
     pairs_count_verify(&row, &w);
     s->count_ms = bench_measure(pairs_call_run, &w.engine, s->d.budget_ms).ms;
-    pairs_fold_end(&w);
     return s->count_ms;
 }
 
@@ -177,9 +165,10 @@ static void pairs_sweep_select(pairs_sweep *s) {
     j.points = pairs_points(s, 3), j.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
     want = pairs_select_want(s, &j);
     j.list.capacity = want.hits + 64, j.list.values = 0, j.list.workspace = 0;
-    j.list.pairs = (tmap_pair *)pairs_alloc(j.list.capacity * sizeof *j.list.pairs);
-    j.list.count = (tmap_u64 *)pairs_alloc(sizeof *j.list.count);
+    j.list.pairs = (tmap_pair *)kit_device(j.list.capacity * sizeof *j.list.pairs);
+    j.list.count = (tmap_u64 *)kit_device(sizeof *j.list.count);
     for (int k = 0; k < 3; ++k) {
+        const int mark = kit_mark();
         pairs_call call = pairs_call_engine(&j);
         tmap_u64 bytes = 1;
         if (!wanted[k]) continue;
@@ -189,7 +178,7 @@ static void pairs_sweep_select(pairs_sweep *s) {
         } else {
             call = pairs_call_thread(s, (const void *)pairs_select_thread, &j, j.list.count, 8);
         }
-        j.list.workspace = pairs_alloc(bytes);
+        j.list.workspace = kit_device(bytes);
         CHECK(cudaMemset(j.list.workspace, 0, (size_t)bytes));
         pairs_select_verify(s, &rows[k], &call, k == 1, want);
         bench_time_row(&rows[k], pairs_call_run, &call);
@@ -197,11 +186,8 @@ static void pairs_sweep_select(pairs_sweep *s) {
         if (k < 2)
             bench_key(&rows[k], "of_count", "%.3f", rows[k].time.ms / pairs_select_count_ms(s));
         bench_row_end(&s->d, &rows[k]);
-        CHECK(cudaFree(j.list.workspace));
+        kit_release(mark);
     }
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.list.pairs));
-    CHECK(cudaFree(j.list.count));
 }
 
 #endif

@@ -11,7 +11,7 @@ typedef struct pairs_store_job {
     float *out;
 } pairs_store_job;
 
-// ---- values -------------------------------------------------------------------------------------
+// ---- values and kernels -------------------------------------------------------------------------
 
 TMAP_DEVICE float pairs_chebyshev(const float *u, const float *v) {
     return fmaxf(fmaxf(fabsf(u[0] - v[0]), fabsf(u[1] - v[1])), fabsf(u[2] - v[2]));
@@ -20,45 +20,30 @@ TMAP_DEVICE float pairs_euclidean(const float *u, const float *v) {
     const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
     return pairs_root(x * x + y * y + z * z);
 }
-TMAP_DEVICE void pairs_chebyshev_value(void *, tmap_pair, const void *a, const void *b,
-                                       void *value) {
-    *(float *)value = pairs_chebyshev((const float *)a, (const float *)b);
-}
-TMAP_DEVICE void pairs_euclidean_value(void *, tmap_pair, const void *a, const void *b,
-                                       void *value) {
-    *(float *)value = pairs_euclidean((const float *)a, (const float *)b);
-}
 
-// ---- kernels ------------------------------------------------------------------------------------
-
-static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
-    pairs_store_chebyshev(tmap_pairs_plan plan, pairs_store_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    tmap_pairs_store(&plan, points, pairs_chebyshev_value, sizeof(float), j.out, 0);
-}
-static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
-    pairs_store_euclidean(tmap_pairs_plan plan, pairs_store_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    tmap_pairs_store(&plan, points, pairs_euclidean_value, sizeof(float), j.out, 0);
-}
-static __global__ void pairs_store_chebyshev_thread(tmap_u32 n, tmap_u64 pairs, pairs_store_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
-        const tmap_pair64 p = tmap_condensed_map64(k, n);
-        j.out[k] = pairs_chebyshev(j.points + 3 * p.i, j.points + 3 * p.j);
+// Through the engine, and a thread for each pair.
+#define PAIRS_STORE_KERNELS(name) \
+    TMAP_DEVICE void pairs_##name##_value(void *, tmap_pair, const void *a, const void *b, \
+                                          void *value) { \
+        *(float *)value = pairs_##name((const float *)a, (const float *)b); \
+    } \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS) \
+        pairs_store_##name(tmap_pairs_plan plan, pairs_store_job j) { \
+        const tmap_points points = {j.points, 0, sizeof(float), 3}; \
+        tmap_pairs_store(&plan, points, pairs_##name##_value, sizeof(float), j.out, 0); \
+    } \
+    static __global__ void pairs_store_##name##_thread(tmap_u32 n, tmap_u64 pairs, \
+                                                       pairs_store_job j) { \
+        BENCH_EACH(k, pairs) { \
+            const tmap_pair64 p = tmap_condensed_map64(k, n); \
+            j.out[k] = pairs_##name(j.points + 3 * p.i, j.points + 3 * p.j); \
+        } \
     }
-}
-static __global__ void pairs_store_euclidean_thread(tmap_u32 n, tmap_u64 pairs, pairs_store_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
-        const tmap_pair64 p = tmap_condensed_map64(k, n);
-        j.out[k] = pairs_euclidean(j.points + 3 * p.i, j.points + 3 * p.j);
-    }
-}
+PAIRS_STORE_KERNELS(chebyshev)
+PAIRS_STORE_KERNELS(euclidean)
+#undef PAIRS_STORE_KERNELS
 
 // ---- verification -------------------------------------------------------------------------------
-
-#define PAIRS_STORE_GUARD 64u // bytes behind the output that stay as they are
 
 // Counts the pairs, row by row, whose value is not the one computed in double: a maximum of exact
 // differences exactly, a root up to its last places. Poison is no number, and so is wrong.
@@ -81,22 +66,13 @@ static __global__ void pairs_store_check(tmap_u32 n, int euclidean, pairs_store_
     }
 }
 
-// Runs a call on poisoned memory; the program ends if a value is wrong or the guard was touched.
-static void pairs_store_verify(const pairs_sweep *s, bench_row *row, int of, pairs_call *call,
-                               tmap_u64 *wrong_pairs) {
+// Runs a call on poisoned memory; the program ends if a value is wrong.
+static void pairs_store_verify(const pairs_sweep *s, bench_row *row, int of, pairs_call *call) {
     const pairs_store_job j = *(const pairs_store_job *)call->job;
-    const tmap_u64 bytes = s->pairs * sizeof *j.out;
-    unsigned char guard[PAIRS_STORE_GUARD];
-    tmap_u64 wrong;
-    CHECK(cudaMemset(j.out, 0xff, (size_t)(bytes + PAIRS_STORE_GUARD)));
-    CHECK(cudaMemset(wrong_pairs, 0, sizeof *wrong_pairs));
+    CHECK(cudaMemset(j.out, 0xff, (size_t)(s->pairs * sizeof *j.out)));
     pairs_call_run(call);
-    pairs_store_check<<<s->n, 256>>>(s->n, of == PAIRS_STORE_EUCLIDEAN, j, wrong_pairs);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&wrong, wrong_pairs, sizeof wrong, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(guard, (unsigned char *)j.out + bytes, sizeof guard, cudaMemcpyDeviceToHost));
-    for (tmap_u32 k = 0; k < PAIRS_STORE_GUARD; ++k) wrong += guard[k] != 0xff;
-    bench_verify(row, wrong, "values");
+    pairs_store_check<<<s->n, 256>>>(s->n, of == PAIRS_STORE_EUCLIDEAN, j, bench_counter());
+    bench_verify(row, bench_count(), "values");
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
@@ -111,7 +87,6 @@ static void pairs_sweep_store(pairs_sweep *s, int of) {
     const int engine = bench_wants(&s->d, &rows[0]), thread = bench_wants(&s->d, &rows[1]);
     const double limit = 1e-9 * (double)bytes / s->d.ceilings.fill_tbs;
     size_t free_bytes, total;
-    tmap_u64 *wrong;
     pairs_store_job j;
     pairs_call calls[2];
     if (!engine && !thread) return;
@@ -121,8 +96,7 @@ static void pairs_sweep_store(pairs_sweep *s, int of) {
         return;
     }
     j.points = pairs_points(s, 3);
-    j.out = (float *)pairs_alloc(bytes + PAIRS_STORE_GUARD);
-    wrong = (tmap_u64 *)pairs_alloc(sizeof *wrong);
+    j.out = (float *)kit_guarded(bytes);
     calls[0] = pairs_call_engine(&j);
     CHECK(tmap_pairs_store_plan_make(shape,
                                      chebyshev ? (const void *)pairs_store_chebyshev
@@ -134,12 +108,16 @@ static void pairs_sweep_store(pairs_sweep *s, int of) {
                                  &j, 0, 0);
     for (int k = 0; k < 2; ++k) {
         if (!(k ? thread : engine)) continue;
-        pairs_store_verify(s, &rows[k], of, &calls[k], wrong);
+        pairs_store_verify(s, &rows[k], of, &calls[k]);
         pairs_time(s, &rows[k], &calls[k], limit);
     }
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.out));
-    CHECK(cudaFree(wrong));
+}
+
+static void pairs_sweep_store_chebyshev(pairs_sweep *s) {
+    pairs_sweep_store(s, PAIRS_STORE_CHEBYSHEV);
+}
+static void pairs_sweep_store_euclidean(pairs_sweep *s) {
+    pairs_sweep_store(s, PAIRS_STORE_EUCLIDEAN);
 }
 
 #endif

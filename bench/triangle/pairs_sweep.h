@@ -45,26 +45,19 @@ static double pairs_limit_ms(const pairs_sweep *s, double instructions) {
     return (double)s->pairs * instructions / s->instructions_a_ms;
 }
 
-static void *pairs_alloc(tmap_u64 bytes) {
-    void *memory;
-    CHECK(cudaMalloc(&memory, (size_t)bytes));
-    return memory;
-}
-
 static __global__ void pairs_points_kernel(tmap_u64 coordinates, float *points) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
-    for (tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; i < coordinates;
-         i += stride) {
+    BENCH_EACH(i, coordinates) {
         tmap_u32 h = (tmap_u32)i * 2654435769u;
         h ^= h >> 15, h *= 2246822519u, h ^= h >> 13;
         points[i] = (float)(h >> 8) / 16777216.0f;
     }
 }
 
-// n points of d coordinates in [0, 1), multiples of 2^-24: differences of two are exact.
+// n points of d coordinates in [0, 1), multiples of 2^-24: differences of two are exact. In memory of
+// kit.h, as all of a size.
 static float *pairs_points(const pairs_sweep *s, tmap_u32 d) {
     const tmap_u64 coordinates = (tmap_u64)s->n * d;
-    float *points = (float *)pairs_alloc(coordinates * sizeof *points);
+    float *points = (float *)kit_device(coordinates * sizeof *points);
     pairs_points_kernel<<<1024, 256>>>(coordinates, points);
     CHECK(cudaGetLastError());
     return points;

@@ -43,9 +43,8 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 12)
     tmap_pairs_fold(&plan, points, pairs_near_add, count, j.to, &j);
 }
 static __global__ void pairs_count_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     tmap_u64 sum = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         sum += pairs_near(j.points + 3 * p.i, j.points + 3 * p.j, j.minus_r2);
     }
@@ -95,9 +94,8 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 1)
     tmap_pairs_fold(&plan, points, pairs_drmsd_add, sum, j.to, 0);
 }
 static __global__ void pairs_drmsd_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     double sum = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         sum += (double)pairs_drmsd(j.points + 6 * p.i, j.points + 6 * p.j);
     }
@@ -118,26 +116,25 @@ static void pairs_fold_begin(const pairs_sweep *s, tmap_u32 d, const void *kerne
     w->engine = pairs_call_engine(&w->job);
     CHECK(tmap_pairs_plan_make(s->n, d, sizeof(float), kernel, &w->engine.plan));
     w->job.points = pairs_points(s, d), w->job.minus_r2 = -PAIRS_RADIUS * PAIRS_RADIUS;
-    w->job.to.workspace = pairs_alloc(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
+    w->job.to.workspace = kit_device(tmap_pairs_fold_bytes(&w->engine.plan, bytes));
     CHECK(cudaMemset(w->job.to.workspace, 0, (size_t)tmap_pairs_fold_clear(&w->engine.plan)));
-    w->job.to.result = pairs_alloc(bytes);
+    w->job.to.result = kit_device(bytes);
     w->thread = pairs_call_thread(s, thread, &w->job, w->job.to.result, 8);
 }
-static void pairs_fold_end(const pairs_fold_work *w) {
-    CHECK(cudaFree((void *)w->job.points));
-    CHECK(cudaFree(w->job.to.workspace));
-    CHECK(cudaFree(w->job.to.result));
+// What a run of the engine gives on poisoned memory, then what threads give, to got and want.
+static void pairs_fold_results(pairs_fold_work *w, void *got, size_t bytes, void *want) {
+    CHECK(cudaMemset(w->job.to.result, 0xff, bytes));
+    pairs_call_run(&w->engine);
+    CHECK(cudaMemcpy(got, w->job.to.result, bytes, cudaMemcpyDeviceToHost));
+    pairs_call_run(&w->thread);
+    CHECK(cudaMemcpy(want, w->job.to.result, 8, cudaMemcpyDeviceToHost));
 }
 
 // The count of a run of the engine, which is that of a thread for each pair, or the program ends.
 static tmap_u64 pairs_count_verify(bench_row *row, pairs_fold_work *w) {
     pairs_counts got;
     tmap_u64 want;
-    CHECK(cudaMemset(w->job.to.result, 0xff, sizeof got));
-    pairs_call_run(&w->engine);
-    CHECK(cudaMemcpy(&got, w->job.to.result, sizeof got, cudaMemcpyDeviceToHost));
-    pairs_call_run(&w->thread);
-    CHECK(cudaMemcpy(&want, w->job.to.result, sizeof want, cudaMemcpyDeviceToHost));
+    pairs_fold_results(w, &got, sizeof got, &want);
     pairs_verify(row, got.sum + got.part == want, (double)(got.sum + got.part), (double)want);
     return want;
 }
@@ -164,7 +161,6 @@ static void pairs_sweep_count(pairs_sweep *s) {
     bench_key(&thread, "hits", "%llu", hits);
     if (engine) s->count_ms = pairs_time(s, &row, &w.engine, pairs_limit_ms(s, 7));
     if (other) pairs_time(s, &thread, &w.thread, pairs_limit_ms(s, 7));
-    pairs_fold_end(&w);
 }
 
 // 6 differences, 6 multiplications and additions, 2 roots, a difference, and a multiplication and
@@ -179,16 +175,11 @@ static void pairs_sweep_drmsd(pairs_sweep *s) {
     if (!engine && !other) return;
     pairs_fold_begin(s, 6, (const void *)pairs_drmsd_sum, (const void *)pairs_drmsd_thread,
                      sizeof(pairs_terms), &w);
-    CHECK(cudaMemset(w.job.to.result, 0xff, sizeof got));
-    pairs_call_run(&w.engine);
-    CHECK(cudaMemcpy(&got, w.job.to.result, sizeof got, cudaMemcpyDeviceToHost));
+    pairs_fold_results(&w, &got, sizeof got, &want);
     got.sum += (double)got.part;
-    pairs_call_run(&w.thread);
-    CHECK(cudaMemcpy(&want, w.job.to.result, sizeof want, cudaMemcpyDeviceToHost));
     pairs_verify(&row, fabs(got.sum - want) <= 1e-6 * want, got.sum, want), thread.verified = 1;
     if (engine) pairs_time(s, &row, &w.engine, pairs_limit_ms(s, 16));
     if (other) pairs_time(s, &thread, &w.thread, pairs_limit_ms(s, 16));
-    pairs_fold_end(&w);
 }
 
 // ---- pairs by distance --------------------------------------------------------------------------
@@ -254,9 +245,8 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
 }
 static __global__ void pairs_histogram_thread(tmap_u32 n, tmap_u64 pairs, pairs_histogram_job j) {
     __shared__ tmap_u32 bins[PAIRS_BINS];
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     pairs_bins_clear(bins, PAIRS_BINS);
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < pairs; k += stride) {
+    BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         atomicAdd(bins + pairs_bin(j.points + 3 * p.i, j.points + 3 * p.j), 1u);
     }
@@ -283,7 +273,7 @@ static void pairs_sweep_histogram(pairs_sweep *s) {
     if (!any) return;
     for (int k = 0; k < 3; ++k) bench_key(&rows[k], "bins", "%u", PAIRS_BINS);
     j.points = pairs_points(s, 3), j.bins = 0;
-    j.total = (tmap_u64 *)pairs_alloc(sizeof got);
+    j.total = (tmap_u64 *)kit_device(sizeof got);
     thread = pairs_call_thread(s, (const void *)pairs_histogram_thread, &j, j.total, sizeof got);
     pairs_call_run(&thread);
     CHECK(cudaMemcpy(want, j.total, sizeof want, cudaMemcpyDeviceToHost));
@@ -300,8 +290,6 @@ static void pairs_sweep_histogram(pairs_sweep *s) {
         if (wanted[form]) pairs_time(s, &rows[form], &engine, pairs_limit_ms(s, 10));
     }
     if (wanted[2]) pairs_time(s, &rows[2], &thread, pairs_limit_ms(s, 10));
-    CHECK(cudaFree((void *)j.points));
-    CHECK(cudaFree(j.total));
 }
 
 #endif

@@ -154,9 +154,8 @@ static tables_call tables_begin(int variant, tmap_u32 n, tmap_u32 samples) {
     c.job.samples.n = n, c.job.samples.count[0] = samples / 2;
     c.job.samples.count[1] = samples - samples / 2;
     const tmap_u64 bytes = 4 * tmap_triples_tables_words(&c.job.samples);
-    tmap_u32 *bits = (tmap_u32 *)calloc(1, (size_t)bytes);
-    tmap_u32 *numbers = (tmap_u32 *)calloc(n, sizeof *numbers);
-    if (!bits || !numbers) exit(2);
+    tmap_u32 *bits = (tmap_u32 *)kit_zeroed(bytes);
+    tmap_u32 *numbers = (tmap_u32 *)kit_host(n * sizeof *numbers);
     for (tmap_u32 of_class = 0; of_class < 2; ++of_class)
         for (tmap_u32 at = 0; at < c.job.samples.count[of_class]; ++at)
             for (tmap_u32 i = 0; i < n; ++i) {
@@ -166,27 +165,16 @@ static tables_call tables_begin(int variant, tmap_u32 n, tmap_u32 samples) {
                         1u << at % 32;
             }
     for (tmap_u32 i = 0; i < n; ++i) numbers[i] = i;
-    c.job.samples.bits = (const tmap_u32 *)pairs_alloc(bytes);
-    c.job.numbers = (const tmap_u32 *)pairs_alloc(n * sizeof *numbers);
-    CHECK(cudaMemcpy((void *)c.job.samples.bits, bits, (size_t)bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy((void *)c.job.numbers, numbers, n * sizeof *numbers, cudaMemcpyHostToDevice));
-    free(bits);
-    free(numbers);
+    c.job.samples.bits = (const tmap_u32 *)kit_to_device(bits, bytes);
+    c.job.numbers = (const tmap_u32 *)kit_to_device(numbers, n * sizeof *numbers);
     if (variant == TABLES_ENGINE)
         CHECK(tmap_triples_tables_plan_make(n, (const void *)tables_engine, &c.plan));
     else
         CHECK(tmap_triples_plan_make(n, 1, sizeof(tmap_u32), (const void *)tables_popc, &c.plan));
-    c.job.to.workspace = pairs_alloc(c.plan.workspace);
-    c.job.to.result = pairs_alloc(sizeof(tables_best));
+    c.job.to.workspace = kit_device(c.plan.workspace);
+    c.job.to.result = kit_device(sizeof(tables_best));
     CHECK(cudaMemset(c.job.to.workspace, 0, c.plan.workspace));
     return c;
-}
-
-static void tables_end(tables_call *c) {
-    CHECK(cudaFree((void *)c->job.samples.bits));
-    CHECK(cudaFree((void *)c->job.numbers));
-    CHECK(cudaFree(c->job.to.workspace));
-    CHECK(cudaFree(c->job.to.result));
 }
 
 // Best score and sum of the first n variables, counted sample by sample.
@@ -222,8 +210,6 @@ static void tables_verify(bench_row *row, tables_call *call, tmap_u32 n, tmap_u3
     tables_call all = tables_begin(other, n, samples);
     tables_compare(row, tables_result(&few), tables_host(few.plan.n, few.job.samples.count));
     tables_compare(row, tables_result(call), tables_result(&all));
-    tables_end(&few);
-    tables_end(&all);
 }
 
 static void pairs_sweep_tables(pairs_sweep *s, tmap_u32 n, tmap_u32 samples) {
@@ -242,7 +228,7 @@ static void pairs_sweep_tables(pairs_sweep *s, tmap_u32 n, tmap_u32 samples) {
         tables_verify(&row, &call, n, samples);
         bench_time_row(&row, tables_run, &call);
         bench_row_end(&s->d, &row);
-        tables_end(&call);
+        kit_release(0);
     }
 }
 

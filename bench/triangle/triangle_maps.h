@@ -10,7 +10,7 @@
 #ifndef BENCH_TRIANGLE_MAPS_H
 #define BENCH_TRIANGLE_MAPS_H
 
-#include "../timing.h"
+#include "../driver.h"
 #include "triangle_rec.h"
 
 #include <threadmap/triangle/condensed.h>
@@ -157,33 +157,25 @@ typedef struct triangle_blocks {
 
 // What variants keep on the device between launches: the table of LTM, for `rows` rows of blocks,
 // and the launches that recursive REC lost.
-typedef struct triangle_memory {
+static struct {
     tmap_u32 *table, rows;
     tmap_u64 *lost;
-} triangle_memory;
-static triangle_memory triangle_kept;
-
-static void triangle_kept_free(void) {
-    CHECK(cudaFree(triangle_kept.table));
-    CHECK(cudaFree(triangle_kept.lost));
-    memset(&triangle_kept, 0, sizeof triangle_kept);
-}
+} triangle_kept;
 
 // Makes the table for a number of rows of blocks, unless it is that of the last call. Returns 0
 // where there is no memory for it, or it is out of range.
 static int triangle_table_ready(tmap_u32 rows) {
-    triangle_memory *kept = &triangle_kept;
     if (rows > TMAP_TRIANGLE_TABLE_ROWS_MAX) return 0;
-    if (rows == kept->rows) return 1;
-    CHECK(cudaFree(kept->table));
-    kept->table = NULL, kept->rows = 0;
-    if (cudaMalloc((void **)&kept->table, tmap_triangle_table_bytes(rows)) != cudaSuccess) {
-        kept->table = NULL;
+    if (rows == triangle_kept.rows) return 1;
+    CHECK(cudaFree(triangle_kept.table));
+    triangle_kept.table = NULL, triangle_kept.rows = 0;
+    if (cudaMalloc((void **)&triangle_kept.table, tmap_triangle_table_bytes(rows)) != cudaSuccess) {
+        triangle_kept.table = NULL;
         cudaGetLastError(); // no memory is no error of the next launch
         return 0;
     }
-    CHECK(tmap_triangle_table_make(kept->table, rows, 0));
-    kept->rows = rows;
+    CHECK(tmap_triangle_table_make(triangle_kept.table, rows, 0));
+    triangle_kept.rows = rows;
     return 1;
 }
 
@@ -247,18 +239,17 @@ static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 
         CHECK(cudaGetLastError());
         return count;
     }
+    // The diagonal first, then the levels' squares.
     s.rec = tmap_triangle_rec_make(rows, 1);
-    s.level = s.rec.k;
-    grid = dim3(s.rec.m, s.rec.m, tmap_triangle_rec_triangles(s.rec));
-    count.all = (tmap_u64)s.rec.m * s.rec.m * grid.z;
-    count.wasted = tmap_triangle_cells_strict(s.rec.m) * grid.z;
-    if (run) kernel<<<grid, block>>>(s, points, out);
-    CHECK(cudaGetLastError());
-    for (s.level = 0; s.level < s.rec.k; ++s.level) {
-        tmap_xy squares = tmap_triangle_rec_grid(s.rec, s.level);
-        count.all += (tmap_u64)squares.x * squares.x * squares.y;
-        ++count.launches;
-        if (run) kernel<<<dim3(squares.x, squares.x, squares.y), block>>>(s, points, out);
+    count.all = 0, count.launches = s.rec.k + 1;
+    for (tmap_u32 step = 0; step <= s.rec.k; ++step) {
+        const tmap_xy squares = step ? tmap_triangle_rec_grid(s.rec, step - 1) : tmap_xy{0, 0};
+        s.level = step ? step - 1 : s.rec.k;
+        grid = step ? dim3(squares.x, squares.x, squares.y)
+                    : dim3(s.rec.m, s.rec.m, tmap_triangle_rec_triangles(s.rec));
+        if (!step) count.wasted = tmap_triangle_cells_strict(s.rec.m) * grid.z;
+        count.all += (tmap_u64)grid.x * grid.y * grid.z;
+        if (run) kernel<<<grid, block>>>(s, points, out);
         CHECK(cudaGetLastError());
     }
     return count;
@@ -268,8 +259,7 @@ static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 
 // all blocks are compared with the exact map of the upper triangle.
 static __global__ void triangle_utm_wrong(tmap_u32 rows, tmap_u64 blocks, tmap_u64 *wrong) {
     tmap_u64 bad = 0;
-    for (tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; k < blocks;
-         k += (tmap_u64)gridDim.x * blockDim.x) {
+    BENCH_EACH(k, blocks) {
         tmap_pair p = tmap_triangle_utm_blocks_rsqrt((tmap_u32)k, rows);
         tmap_pair q = tmap_upper_map((tmap_u32)k, rows);
         bad += p.i != q.i || p.j != q.j;
@@ -280,16 +270,10 @@ static __global__ void triangle_utm_wrong(tmap_u32 rows, tmap_u64 blocks, tmap_u
 static int triangle_utm_right(tmap_u32 rows) {
     static tmap_u32 known;
     static int right;
-    tmap_u64 *wrong, count;
     if (rows > TMAP_TRIANGLE_UTM_ROWS_MAX) return 0;
     if (rows == known) return right;
-    CHECK(cudaMalloc((void **)&wrong, sizeof *wrong));
-    CHECK(cudaMemset(wrong, 0, sizeof *wrong));
-    triangle_utm_wrong<<<64, 256>>>(rows, tmap_triangle_cells(rows), wrong);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
-    CHECK(cudaFree(wrong));
-    known = rows, right = count == 0;
+    triangle_utm_wrong<<<64, 256>>>(rows, tmap_triangle_cells(rows), bench_counter());
+    known = rows, right = bench_count() == 0;
     return right;
 }
 

@@ -9,6 +9,7 @@
 #ifndef BENCH_TRIANGLE_TRIPLES_WORK_H
 #define BENCH_TRIANGLE_TRIPLES_WORK_H
 
+#include "pairs_rows_work.h"
 #include "pairs_work.h"
 
 enum {
@@ -33,17 +34,6 @@ typedef struct triples_job {
     double *slots;   // of the others
 } triples_job;
 
-// The GPU's reciprocal root, off by two places, of a normal number.
-TMAP_DEVICE float triples_inverse_root(float x) {
-#if defined(__CUDA_ARCH__)
-    float root;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
-    return root;
-#else
-    return 1 / sqrtf(x);
-#endif
-}
-
 TMAP_DEVICE float triples_squared(const float *u, const float *v) {
     const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
     return x * x + y * y + z * z;
@@ -54,7 +44,7 @@ TMAP_DEVICE float triples_squared(const float *u, const float *v) {
 #define TRIPLES_SCALE 4.3546484440147065 // (8/3)^(3/2)
 TMAP_DEVICE float triples_term(const float *a, const float *b, const float *c) {
     const float ij = triples_squared(a, b), jk = triples_squared(b, c), ik = triples_squared(a, c);
-    const float inverse = triples_inverse_root(8.0f / 3 * ij * (jk * ik));
+    const float inverse = rows_root(8.0f / 3 * ij * (jk * ik));
     const float squared = inverse * inverse, apart = jk - ik;
     return inverse * squared * ((ij * ij - apart * apart) * (jk + ik - ij) * squared + 1);
 }
@@ -117,10 +107,9 @@ TMAP_FN double triples_term_f64(const float *a, const float *b, const float *c) 
 }
 static __global__ void __launch_bounds__(TRIPLES_BLOCK)
     triples_f64(tmap_u32 n, tmap_u64 pairs, triples_job j) {
-    const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     double sum = 0;
     (void)n;
-    for (tmap_u64 at = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x; at < pairs; at += stride) {
+    BENCH_EACH(at, pairs) {
         const tmap_pair64 p = tmap_triangle_map64(at); // i + 1 > j
         for (tmap_u64 k = 0; k < p.j; ++k)
             sum += triples_term_f64(j.points + 3 * (p.i + 1), j.points + 3 * p.j, j.points + 3 * k);
@@ -205,9 +194,8 @@ static int triples_near(double got, double want) {
 
 // n points near those of a cubic grid of side 1, multiples of 2^-20.
 static float *triples_points(tmap_u32 n) {
-    float *points = (float *)malloc((size_t)n * 3 * sizeof *points + 1);
+    float *points = (float *)kit_host(n * 3ull * sizeof *points);
     tmap_u32 side = 1;
-    if (!points) exit(2);
     while (side * side * side < n) ++side;
     for (tmap_u32 i = 0; i < n; ++i) {
         const tmap_u32 place[3] = {i % side, i / side % side, i / (side * side)};
@@ -238,15 +226,13 @@ static void triples_verify(const pairs_sweep *s, bench_row *row, int variant, tm
 static void pairs_sweep_triples(pairs_sweep *s, tmap_u32 n) {
     const tmap_u64 triples = tmap_triples_cells(n);
     float *points = triples_points(n);
-    const size_t bytes = (size_t)n * 3 * sizeof *points;
     tmap_triples_plan plan;
     triples_job job;
     CHECK(tmap_triples_plan_make(n, 3, sizeof(float), (const void *)triples_engine, &plan));
-    job.points = (const float *)pairs_alloc(bytes);
-    CHECK(cudaMemcpy((void *)job.points, points, bytes, cudaMemcpyHostToDevice));
-    job.slots = (double *)pairs_alloc(TRIPLES_SLOTS * sizeof(double));
-    job.to.workspace = pairs_alloc(plan.workspace);
-    job.to.result = pairs_alloc(sizeof(pairs_terms));
+    job.points = (const float *)kit_to_device(points, n * 3ull * sizeof *points);
+    job.slots = (double *)kit_device(TRIPLES_SLOTS * sizeof(double));
+    job.to.workspace = kit_device(plan.workspace);
+    job.to.result = kit_device(sizeof(pairs_terms));
     for (int variant = 0; variant < TRIPLES_VARIANTS; ++variant) {
         bench_row row = bench_row_begin(&s->d, "triples", triples_names[variant], "simplex");
         triples_call call;
@@ -263,11 +249,6 @@ static void pairs_sweep_triples(pairs_sweep *s, tmap_u32 n) {
         bench_time_row(&row, triples_run, &call);
         bench_row_end(&s->d, &row);
     }
-    free(points);
-    CHECK(cudaFree((void *)job.points));
-    CHECK(cudaFree(job.slots));
-    CHECK(cudaFree(job.to.workspace));
-    CHECK(cudaFree(job.to.result));
 }
 
 #endif
