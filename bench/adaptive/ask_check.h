@@ -42,18 +42,9 @@ static ask_serial ask_serial_make(tmap_u32 n, const int *truth) {
     ask_serial s;
     size_t bytes = (size_t)n * n * sizeof(int);
     s.n = n;
-    s.truth = (int *)malloc(bytes), s.picture = (int *)malloc(bytes), s.copy = (int *)malloc(bytes);
-    if (!s.truth || !s.picture || !s.copy) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    CHECK(cudaMemcpy(s.truth, truth, bytes, cudaMemcpyDeviceToHost));
+    s.truth = (int *)kit_to_host(truth, bytes);
+    s.picture = (int *)kit_host(bytes), s.copy = (int *)kit_host(bytes);
     return s;
-}
-
-static void ask_serial_free(ask_serial *s) {
-    free(s->truth), free(s->picture), free(s->copy);
-    s->n = 0;
 }
 
 // 1 if what was counted on the device is what the serial algorithm counted.

@@ -71,8 +71,8 @@ static void sweep_curve(sweep *s, const size *z) {
     ask_curve_sums *sums, host;
     bench_key(&row, "size", "%u", z->n);
     if (!bench_wants(&s->d, &row)) return;
-    CHECK(cudaMalloc((void **)&several, (size_t)z->n * z->n / 16 + 16));
-    CHECK(cudaMalloc((void **)&sums, sizeof *sums));
+    several = (unsigned char *)kit_device((tmap_u64)z->n * z->n / 16 + 16);
+    sums = (ask_curve_sums *)kit_device(sizeof *sums);
     for (tmap_u32 parts = 2, k = 0; k < ASK_CURVE_POINTS && z->n / parts >= 4; parts *= 2, ++k) {
         const char *comma = k ? "," : "";
         CHECK(cudaMemset(sums, 0, sizeof *sums));
@@ -85,8 +85,6 @@ static void sweep_curve(sweep *s, const size *z) {
         sprintf(count + strlen(count), "%s%llu", comma, host.regions);
         sprintf(work + strlen(work), "%s%.3f", comma, mean);
     }
-    CHECK(cudaFree(several));
-    CHECK(cudaFree(sums));
     row_size(&row, z->n, s->o.dwell);
     bench_key(&row, "whole", "%.3f", whole);
     bench_key(&row, "side", "[%s]", side);

@@ -44,17 +44,15 @@ static int dp_prepare(job *j, ask_tally *of_ask) {
 
 // Draws with as many pending launches as there are; says what was lost.
 static void dp_losses(sweep *s, job *j) {
-    tmap_u64 lost;
     ask_tally t;
     j->row = job_row_of(j, "dp_lost");
     if (!bench_wants(&s->d, &j->row) || !dp_prepare(j, &t)) return;
     t = job_draw(j);
-    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
     row_size(&j->row, j->m.nx, j->m.dwell);
     bench_key(&j->row, "levels", "%u", levels_of(j->m.nx, j->a));
     bench_key(&j->row, "children", "%llu", j->children);
     bench_key(&j->row, "pending", "%d", PENDING_DEFAULT);
-    bench_key(&j->row, "launches_lost", "%llu", lost);
+    bench_key(&j->row, "launches_lost", "%llu", launches_lost(s));
     bench_key(&j->row, "pixels_lost", "%llu", t.poison);
     bench_row_end(&s->d, &j->row);
 }
@@ -70,7 +68,7 @@ static void sweep_losses(sweep *s) {
     j.s = s;
     for (int i = 0; i < s->o.n.count; ++i)
         for (j.variant = DP_SBR; j.variant <= DP_MBR; ++j.variant)
-            for (int k = 0; k < (int)(sizeof all / sizeof *all); ++k) {
+            for (int k = 0; k < (int)COUNT(all); ++k) {
                 j.a = all[k];
                 j.m = tmap_mandelbrot_make(s->o.n.value[i], s->o.n.value[i], s->o.dwell);
                 if (levels_of(j.m.nx, j.a) > 1) dp_losses(s, &j);
@@ -87,7 +85,7 @@ static void dp_try(sweep *s, job *j, size *z, double budget) {
     if (job_wants(j) && dp_prepare(j, &of_ask) && j->children <= PENDING_RAISED) {
         if (of_ask.poison) wrong(j, "pixels that ASK did not write", of_ask.poison);
         t = job_draw(j);
-        CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+        lost = launches_lost(s);
         if (lost) bench_left_out(&j->row, "%llu of %llu launches lost", lost, j->children);
     }
     if (!lost) {
@@ -102,13 +100,9 @@ static void dp_try(sweep *s, job *j, size *z, double budget) {
 // All plans of a variant that are in the lists of ASK and are deep enough, each set of regions
 // once.
 static void dp_coarse(sweep *s, job j, size *z, int landscape, double budget) {
-    const settings *o = &s->o;
-    const int all = landscape ? o->g.count * o->r.count * o->B.count : 0;
+    const int all = params_listed(s, landscape);
     for (int i = 0; i < all + FEW; ++i) {
-        const int l = i % o->B.count, k = i / o->B.count % o->r.count;
-        j.a.g = o->g.value[i < all ? i / o->B.count / o->r.count : 0];
-        j.a.r = o->r.value[k], j.a.b = o->B.value[l];
-        if (i >= all) j.a = few_candidates[i - all];
+        j.a = params_at(s, all, few_candidates, i);
         if (tmap_region_check(z->n, j.a.g, j.a.r, j.a.b) || levels_of(z->n, j.a) < 2) continue;
         if (search_over(s)) return;
         if (run_find(s, z, j.variant, j.a) < 0) dp_try(s, &j, z, budget);
@@ -162,7 +156,6 @@ static void sweep_blocks(sweep *s, job j, size *z) {
         j.a = s->runs[z->best[j.variant]].a;
         for (int i = 0; i < 2 * ASK_THREADS; ++i) {
             ask_tally t;
-            tmap_u64 lost = 0;
             j.threads = ask_threads[i / 2], j.driver = i % 2 ? (int)CAPTURED : (int)TMAP_ASK_STREAM;
             if (is_dp(j.variant) && (j.threads > ASK_DP_THREADS || i % 2)) continue;
             if (!is_dp(j.variant) && j.driver == CAPTURED && !BENCH_GRAPHS) continue;
@@ -170,8 +163,7 @@ static void sweep_blocks(sweep *s, job j, size *z) {
             if (is_dp(j.variant) ? !dp_prepare(&j, &t) : !job_prepare(&j)) continue;
             if (is_dp(j.variant)) {
                 (void)job_draw(&j);
-                CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-                if (lost) continue;
+                if (launches_lost(s)) continue;
             } else if (j.driver == CAPTURED) {
                 job_capture(&j);
             }

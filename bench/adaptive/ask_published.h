@@ -43,7 +43,6 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     published_job j;
     bench_row row = bench_row_begin(&s->d, "mandelbrot", tmap_published_name(form), "mandelbrot");
     ask_tally t;
-    tmap_u64 lost = 0;
     memset(&j, 0, sizeof j);
     j.s = s, j.m = m;
     j.how.form = form, j.how.a = a, j.how.threads = published_threads[form], j.how.lost = s->lost;
@@ -63,11 +62,10 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     if (form == TMAP_PUBLISHED_GRAPH) CHECK(tmap_published_graph_make(m, &j.how, s->out, &j.graph));
 #endif
     CHECK(cudaMemset(s->out, ASK_POISON_BYTE, pixels * sizeof(int)));
-    CHECK(cudaMemset(s->lost, 0, sizeof lost));
+    CHECK(cudaMemset(s->lost, 0, sizeof *s->lost));
     published_run(&j);
     t = ask_tally_of(s->out, s->truth, pixels, s->tally);
-    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
-    if (!lost) {
+    if (!launches_lost(s)) {
         bench_verify(&row, t.poison, "pixels not written");
         if (t.differ > (form ? pixels / 1000 : 0)) bench_verify(&row, t.differ, "pixels differ");
         row.budget_ms /= 4;
@@ -84,26 +82,20 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
 #endif
 }
 
-// All forms at one size: the landscape where the size has one, else the few candidates and the
-// optima that the paper's abstracts name.
+// All forms at one size: the landscape where the size has one, else the few candidates, and the optima
+// that the paper's abstracts name.
 static void sweep_published(sweep *s, const size *z, int landscape) {
     static const tmap_ask_params named[] = {
         {32, 2, 32}, {2, 2, 32}, {4, 2, 32}, {16, 2, 32}, {8, 4, 32}};
-    enum { NAMED = sizeof named / sizeof *named };
-    const settings *o = &s->o;
-    const int all = landscape ? o->g.count * o->r.count * o->B.count : FEW;
-    const tmap_mandelbrot m = tmap_mandelbrot_make(z->n, z->n, o->dwell);
+    tmap_ask_params others[FEW + COUNT(named)];
+    const tmap_mandelbrot m = tmap_mandelbrot_make(z->n, z->n, s->o.dwell);
+    const int all = landscape ? params_listed(s, 1) : FEW, count = all + (int)COUNT(named);
+    memcpy(others, few_candidates, sizeof few_candidates);
+    memcpy(others + (landscape ? 0 : FEW), named, sizeof named);
     for (int form = 0; form < TMAP_PUBLISHED_COUNT; ++form) {
         if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) continue;
-        for (int i = 0; i < (form ? all + NAMED : 1); ++i) {
-            tmap_ask_params a = named[i < all ? 0 : i - all];
-            if (i < all && landscape) {
-                a.b = o->B.value[i % o->B.count];
-                a.r = o->r.value[i / o->B.count % o->r.count];
-                a.g = o->g.value[i / o->B.count / o->r.count];
-            } else if (i < all) {
-                a = few_candidates[i];
-            }
+        for (int i = 0; i < (form ? count : 1); ++i) {
+            const tmap_ask_params a = params_at(s, landscape ? all : 0, others, i);
             if (form && (tmap_region_check(z->n, a.g, a.r, a.b) || levels_of(z->n, a) < 2))
                 continue;
             if (search_over(s)) return;

@@ -54,31 +54,34 @@ static int run_add(sweep *s, size *z, const job *j, double ms, tmap_u64 hash) {
     return s->run_count++;
 }
 
-// A time between two events.
-static double run_once(job *j) {
-    cudaEvent_t begin, end;
-    float ms;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    CHECK(cudaEventRecord(begin, 0));
-    job_run(j);
-    CHECK(cudaEventRecord(end, 0));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&ms, begin, end));
-    CHECK(cudaEventDestroy(begin));
-    CHECK(cudaEventDestroy(end));
-    return ms;
-}
-
 // Times a job that has been verified. One that takes twice as long as the best of its kind is not
 // measured again.
 static bench_time search_time(job *j, const size *z, double budget) {
     const int best = z->best[j->variant];
     bench_time t = {0, 0, 1};
-    t.ms = run_once(j);
+    t.ms = (double)bench_once(job_run, j);
     if (!(best >= 0 && t.ms > 2 * j->s->runs[best].ms && t.ms > 0.1)) return job_time(j, budget);
     bench_row_time(&j->row, t);
     return t;
+}
+
+// What was lost of the launches of the last drawing.
+static tmap_u64 launches_lost(const sweep *s) {
+    tmap_u64 lost;
+    CHECK(cudaMemcpy(&lost, s->lost, sizeof lost, cudaMemcpyDeviceToHost));
+    return lost;
+}
+
+// All subdivisions of the lists of the command line, if `landscape`, and after them the others: number
+// i. Returns how many there are of the lists.
+static int params_listed(const sweep *s, int landscape) {
+    return landscape ? s->o.g.count * s->o.r.count * s->o.B.count : 0;
+}
+static tmap_ask_params params_at(const sweep *s, int listed, const tmap_ask_params *others, int i) {
+    const settings *o = &s->o;
+    const tmap_ask_params a = {o->g.value[i < listed ? i / o->B.count / o->r.count : 0],
+                               o->r.value[i / o->B.count % o->r.count], o->B.value[i % o->B.count]};
+    return i < listed ? a : others[i - listed];
 }
 
 // 1 when searches end, so that a run as a whole keeps its time.

@@ -6,7 +6,6 @@
 #define BENCH_ASK_TABLES_H
 
 #include "ask_curve.h"
-#include "ask_job.h"
 
 #include <threadmap/papers/olt_blocks.h>
 #include <threadmap/papers/region_hilbert.h>
@@ -114,24 +113,25 @@ static void insert_run(void *context) {
 // Every region that is wanted is in the table once, in the forms by one prefix sum in order. Returns
 // how much is wrong.
 static tmap_u64 insert_verify(insertion *p) {
-    const int ordered = p->form >= INSERT_CHAIN;
+    const int ordered = p->form >= INSERT_CHAIN, mark = kit_mark();
     tmap_u64 count, want = 0, bad = 0;
-    tmap_u64 *entries = (tmap_u64 *)malloc(p->regions * 8ull + 8);
-    unsigned char *seen = (unsigned char *)calloc(p->regions + 1ull, 1);
+    unsigned char *seen = (unsigned char *)kit_zeroed(p->regions);
+    const tmap_u64 *entries;
     CHECK(cudaMemset(p->table.entries, 0xff, p->regions * 8ull));
     insert_run(p);
     CHECK(cudaMemcpy(&count, p->words, 8, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(entries, p->table.entries, p->regions * 8ull, cudaMemcpyDeviceToHost));
+    entries = (const tmap_u64 *)kit_to_host(p->table.entries, p->regions * 8ull);
     for (tmap_u32 i = 0; i < p->regions; ++i) want += (tmap_u64)insert_wanted(i);
     for (tmap_u64 i = 0; i < want && !bad; ++i) {
         bad += entries[i] >= p->regions || !insert_wanted((tmap_u32)entries[i]) ||
                seen[entries[i]]++ || (ordered && i && entries[i] <= entries[i - 1]);
     }
-    free(entries), free(seen);
+    kit_release(mark);
     return bad + (count != want);
 }
 
 static void sweep_insert(sweep *s) {
+    const int mark = kit_mark();
     insertion p;
     struct cudaDeviceProp device;
     const tmap_u32 most = s->cpu ? 1u << 12 : 1u << 24;
@@ -139,8 +139,8 @@ static void sweep_insert(sweep *s) {
     CHECK(cudaGetDeviceProperties(&device, 0));
     // All blocks of a chain must be able to run: a tile waits for the one before it.
     p.resident = (tmap_u32)device.multiProcessorCount * (s->cpu ? 1 : 8);
-    CHECK(cudaMalloc((void **)&p.table.entries, most * 8ull));
-    CHECK(cudaMalloc((void **)&p.words, (most / INSERT_THREADS + 3) * 8ull));
+    p.table.entries = (tmap_u64 *)kit_device(most * 8ull);
+    p.words = (tmap_u64 *)kit_device((most / INSERT_THREADS + 3) * 8ull);
     p.table.count = p.words, p.table.capacity = most;
     for (p.regions = s->cpu ? 1000 : 1u << 10; p.regions <= most; p.regions *= 4)
         for (p.form = 0; p.form < INSERTS; ++p.form) {
@@ -154,8 +154,7 @@ static void sweep_insert(sweep *s) {
             bench_time_row(&row, insert_run, &p);
             bench_row_end(&s->d, &row);
         }
-    CHECK(cudaFree(p.table.entries));
-    CHECK(cudaFree(p.words));
+    kit_release(mark);
 }
 
 // ---- the order of leaves ------------------------------------------------------------------------
@@ -212,22 +211,22 @@ static void sweep_order(sweep *s, const size *z) {
     const tmap_u32 parts = z->n / SIDE;
     const unsigned blocks = parts < 1056 ? parts : 1056;
     const tmap_u64 regions = (tmap_u64)parts * parts, pixels = (tmap_u64)z->n * z->n;
-    unsigned char *several, *flags = (unsigned char *)malloc(regions + 1);
-    order_place *places = (order_place *)malloc((regions + 1) * sizeof *places);
-    tmap_u64 *list = (tmap_u64 *)malloc((regions + 1) * 8), state = 1;
+    unsigned char *several = (unsigned char *)kit_device(regions);
+    const unsigned char *flags;
+    order_place *places = (order_place *)kit_host(regions * sizeof *places);
+    tmap_u64 *list = (tmap_u64 *)kit_host(regions * 8), state = 1;
     tmap_mandelbrot m = tmap_mandelbrot_make(z->n, z->n, s->o.dwell);
     ask_curve_sums *sums;
     tmap_u32 bits = 1;
     leaves p;
     memset(&p, 0, sizeof p);
-    if (z->n % SIDE || !flags || !places || !list) return;
+    if (z->n % SIDE) return;
     while (1u << bits < parts) ++bits;
-    CHECK(cudaMalloc((void **)&several, regions));
-    CHECK(cudaMalloc((void **)&sums, sizeof *sums));
-    CHECK(cudaMalloc((void **)&p.list, regions * 8));
+    sums = (ask_curve_sums *)kit_device(sizeof *sums);
+    p.list = (tmap_u64 *)kit_device(regions * 8);
     ask_curve_borders<<<blocks, 256>>>(s->truth, z->n, parts, several, sums);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(flags, several, regions, cudaMemcpyDeviceToHost));
+    flags = (const unsigned char *)kit_to_host(several, regions);
     p.truth = s->truth, p.out = s->out, p.n = z->n, p.side = SIDE;
     p.job = tmapi_mandelbrot_job_make(&m);
     for (int order = 0; order < ORDERS; ++order) {
@@ -266,10 +265,6 @@ static void sweep_order(sweep *s, const size *z) {
             bench_row_end(&s->d, &row);
         }
     }
-    CHECK(cudaFree(several));
-    CHECK(cudaFree(sums));
-    CHECK(cudaFree(p.list));
-    free(flags), free(places), free(list);
 }
 
 #endif

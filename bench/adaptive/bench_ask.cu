@@ -92,18 +92,12 @@ static void sweep_both(sweep *s, job *j, size *z, double budget) {
 
 // All (g, r, B) of the lists, or the few.
 static void sweep_candidates(sweep *s, job j, size *z, int landscape) {
-    const settings *o = &s->o;
+    const int all = params_listed(s, landscape);
     j.part = landscape ? "landscape" : "sizes";
-    for (int i = 0; landscape && i < o->g.count; ++i)
-        for (int k = 0; k < o->r.count; ++k)
-            for (int l = 0; l < o->B.count; ++l) {
-                j.a.g = o->g.value[i], j.a.r = o->r.value[k], j.a.b = o->B.value[l];
-                sweep_both(s, &j, z, s->d.budget_ms / 4);
-            }
-    for (int i = 0; i < FEW; ++i) {
+    for (int i = 0; i < all + FEW; ++i) {
         int known = 0;
-        j.a = few_candidates[i];
-        for (int k = 0; k < s->run_count; ++k)
+        j.a = params_at(s, all, few_candidates, i);
+        for (int k = 0; i >= all && k < s->run_count; ++k)
             known |= s->runs[k].size == (int)(z - s->sizes) && s->runs[k].a.g == j.a.g &&
                      s->runs[k].a.r == j.a.r && s->runs[k].a.b == j.a.b;
         if (!known) sweep_both(s, &j, z, s->d.budget_ms / 4);
@@ -198,6 +192,7 @@ static void sweep_levels(sweep *s, job j, size *z, int variant) {
 // ---- a size -------------------------------------------------------------------------------------
 
 static void sweep_size(sweep *s, size *z) {
+    const int mark = kit_mark();
     job j;
     int landscape = 0;
     for (int i = 0; i < s->o.landscape.count; ++i) landscape |= s->o.landscape.value[i] == z->n;
@@ -231,7 +226,8 @@ static void sweep_size(sweep *s, size *z) {
     if (s->o.parts & PUBLISHED) sweep_published(s, z, landscape && (s->cpu || z->n > 4096));
     if (s->o.parts & TABLES && (landscape || s->d.quick) && z->n <= 16384) sweep_order(s, z);
     if (has_energy(s, z)) sweep_energy(s, j, z);
-    if (s->serial.n) ask_serial_free(&s->serial);
+    s->serial.n = 0;
+    kit_release(mark);
 }
 
 // ---- the command line ---------------------------------------------------------------------------
@@ -257,11 +253,11 @@ static void sweep_begin(sweep *s) {
     s->memory.bytes = most * most / 8 * 5 + (1 << 20);
     if (most * most * 17 / 2 + s->memory.bytes > free_bytes)
         bench_bad("--n: no memory for", "that size");
-    CHECK(cudaMalloc((void **)&s->truth, most * most * sizeof(int)));
-    CHECK(cudaMalloc((void **)&s->out, most * most * sizeof(int)));
-    CHECK(cudaMalloc(&s->memory.data, s->memory.bytes));
-    CHECK(cudaMalloc((void **)&s->tally, sizeof *s->tally));
-    CHECK(cudaMalloc((void **)&s->lost, sizeof *s->lost));
+    s->truth = (int *)kit_device(most * most * sizeof(int));
+    s->out = (int *)kit_device(most * most * sizeof(int));
+    s->memory.data = kit_device(s->memory.bytes);
+    s->tally = (ask_tally *)kit_device(sizeof *s->tally);
+    s->lost = (tmap_u64 *)kit_device(sizeof *s->lost);
     if (s->o.parts & ENERGY) s->meter = bench_energy_open();
 }
 
@@ -286,7 +282,7 @@ int main(int argc, char **argv) {
          "drivers,options,dp,model,blocks,tables,published", BENCH_TEXT, &parts, 0, 0},
         {"--limit", "seconds after which no search tries another subdivision", "400", "40",
          BENCH_REAL, &o->limit_s, 0, 1u << 30}};
-    s.d.name = "ask", s.d.options = options, s.d.option_count = 8;
+    s.d.name = "ask", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "40", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     o->dwell = (tmap_u32)dwell, o->parts = parts_of(parts);
@@ -298,10 +294,5 @@ int main(int argc, char **argv) {
         sweep_size(&s, &s.sizes[i]);
     }
     if (o->parts & MODEL) ask_theory_rows(&s.d);
-    CHECK(cudaFree(s.truth));
-    CHECK(cudaFree(s.out));
-    CHECK(cudaFree(s.memory.data));
-    CHECK(cudaFree(s.tally));
-    CHECK(cudaFree(s.lost));
     return bench_end(&s.d);
 }

@@ -170,11 +170,11 @@ static void serial_region(serial *s, tmap_u32 level, const tmap_u64 part[3]) {
 
 // Compares the volume that a job has just drawn, and what ASK counted, with the serial algorithm.
 static void job_verify_serially(job *j, const tmap_ask_counts *got) {
+    const int mark = kit_mark();
     sweep *s = j->s;
     serial want;
-    int *copy = (int *)malloc(voxels_of(j) * sizeof *copy);
+    const int *got_out = (const int *)kit_to_host(j->problem.out, voxels_of(j) * sizeof(int));
     tmap_u64 differ = 0;
-    if (!copy) wrong(j, "no memory of the host", 1);
     memset(&want, 0, sizeof want);
     want.truth = s->host[0], want.out = s->host[1], want.n = j->problem.n, want.a = j->a;
     want.levels = tmap_region_levels(want.n, j->a.g, j->a.r, j->a.b);
@@ -182,9 +182,8 @@ static void job_verify_serially(job *j, const tmap_ask_counts *got) {
         const tmap_u64 part[3] = {c % j->a.g, c / j->a.g % j->a.g, c / j->a.g / j->a.g};
         serial_region(&want, 0, part);
     }
-    CHECK(cudaMemcpy(copy, j->problem.out, voxels_of(j) * sizeof *copy, cudaMemcpyDeviceToHost));
-    for (tmap_u64 i = 0; i < voxels_of(j); ++i) differ += copy[i] != want.out[i];
-    free(copy);
+    for (tmap_u64 i = 0; i < voxels_of(j); ++i) differ += got_out[i] != want.out[i];
+    kit_release(mark);
     if (differ) wrong(j, "voxels differ from the serial volume", differ);
     if (got->levels != want.levels || memcmp(got->level, want.level, sizeof want.level))
         wrong(j, "counts of levels", 1);
@@ -374,15 +373,10 @@ static void sweep_begin(sweep *s) {
         if (all > most) most = all;
         if (side <= SERIAL_N && all > serial_most) serial_most = all;
     }
-    CHECK(cudaMalloc((void **)&s->out, most));
-    CHECK(cudaMalloc((void **)&s->truth, most));
-    CHECK(cudaMalloc((void **)&s->tally, sizeof *s->tally));
-    CHECK(cudaMalloc((void **)&s->lost, sizeof *s->lost));
-    for (int i = 0; i < 2; ++i)
-        if (serial_most && !(s->host[i] = (int *)malloc(serial_most))) {
-            fprintf(stderr, "out of memory\n");
-            exit(1);
-        }
+    s->out = (int *)kit_device(most), s->truth = (int *)kit_device(most);
+    s->tally = (ask_tally *)kit_device(sizeof *s->tally);
+    s->lost = (tmap_u64 *)kit_device(sizeof *s->lost);
+    for (int i = 0; i < 2; ++i) s->host[i] = (int *)kit_host(serial_most);
     while (BENCH_DP && pending > 2048 &&
            cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
         (void)cudaGetLastError();
@@ -400,7 +394,7 @@ int main(int argc, char **argv) {
         {"--threads", "of a block of ask_sbr and dp", "64,128,256", "128", BENCH_LIST, &s.threads,
          32, 256},
         {"--dwell", "most steps of a voxel", "256", 0, BENCH_NUMBER, &s.dwell, 1, 1u << 30}};
-    s.d.name = "ask3", s.d.options = options, s.d.option_count = 6;
+    s.d.name = "ask3", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "20", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.threads.count; ++i)
@@ -415,10 +409,5 @@ int main(int argc, char **argv) {
                     sweep_subdivision(&s, s.n.value[i], a);
                 }
     }
-    for (int i = 0; i < 2; ++i) free(s.host[i]);
-    CHECK(cudaFree(s.out));
-    CHECK(cudaFree(s.truth));
-    CHECK(cudaFree(s.tally));
-    CHECK(cudaFree(s.lost));
     return bench_end(&s.d);
 }

@@ -29,7 +29,7 @@ static const window windows[] = {
     {"upper", -0.6, 0.4, 0.6, 1.6},
     {"valley", -0.78, -0.74, -0.02, 0.02},
     {"dendrite", -0.2, -0.1, 1.0, 1.1}};
-enum { WINDOWS = sizeof windows / sizeof *windows };
+enum { WINDOWS = COUNT(windows) };
 
 static const tmap_ask_params subdivisions[] = {{64, 4, 4}, {16, 4, 4}, {128, 8, 8}, {32, 2, 16}};
 
@@ -103,7 +103,7 @@ static void measure(sweep *s, const char *input) {
     draw(p);
     p->out = out;
     best = unrolled = bench_measure(draw, p, s->d.budget_ms).ms;
-    for (p->what = 0; p->what < (int)(sizeof subdivisions / sizeof *subdivisions); ++p->what) {
+    for (p->what = 0; p->what < (int)COUNT(subdivisions); ++p->what) {
         double ms;
         if (!prepare(p, s->memory)) continue;
         ms = bench_measure(draw, p, s->d.budget_ms).ms;
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
         {"--bytes", "memory for the bandwidths", "268435456", 0, BENCH_NUMBER, &s.d.bytes, 1 << 16,
          1ull << 40}};
     tmap_u64 most = 8191ull * 5000;
-    s.d.name = "chosen", s.d.options = options, s.d.option_count = 4;
+    s.d.name = "chosen", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "5", s.least = 1e9;
     bench_begin(&s.d, argc, argv);
     for (int i = 0; i < s.sizes.count; ++i) {
@@ -145,10 +145,10 @@ int main(int argc, char **argv) {
         if (pixels > most) most = pixels;
     }
     s.memory.bytes = most * 2 + (64 << 20);
-    CHECK(cudaMalloc((void **)&s.truth, most * sizeof(int)));
-    CHECK(cudaMalloc((void **)&s.p.out, most * sizeof(int)));
-    CHECK(cudaMalloc(&s.memory.data, s.memory.bytes));
-    CHECK(cudaMalloc((void **)&s.scratch, sizeof *s.scratch));
+    s.truth = (int *)kit_device(most * sizeof(int));
+    s.p.out = (int *)kit_guarded(most * sizeof(int));
+    s.memory.data = kit_device(s.memory.bytes);
+    s.scratch = (ask_tally *)kit_device(sizeof *s.scratch);
     for (int i = 0; i < s.sizes.count + 2; ++i) {
         const tmap_u32 nx = i < s.sizes.count ? s.sizes.value[i] : i == s.sizes.count ? 1001 : 8191;
         const tmap_u32 ny = i < s.sizes.count ? nx : i == s.sizes.count ? 777 : 5000;
@@ -165,9 +165,5 @@ int main(int argc, char **argv) {
     if (s.tried)
         printf("%d pictures, %d below 0.9 of the exhaustive speed, the least %.2f\n", s.tried,
                s.behind, s.least);
-    CHECK(cudaFree(s.truth));
-    CHECK(cudaFree(s.p.out));
-    CHECK(cudaFree(s.memory.data));
-    CHECK(cudaFree(s.scratch));
     return bench_end(&s.d);
 }
