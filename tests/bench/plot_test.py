@@ -528,86 +528,6 @@ def check_claims():
         ["-", "1.50, 0.750 (× sub-boxes in the same kernel: 3.00, 1.50)", "-"], ["-", "-", "-"]])
 
 
-def check_ask3(data):
-    """Tables by the equations, and a problem of three axes; nothing of it without its results."""
-    voxels = [row("julia3", name, "julia3", 256, time, g=4, r=2, B=8) for name, time in (
-        ("exhaustive", 3.0), ("exhaustive", 2.0), ("ask", 0.5), ("ask_sbr", 1.0), ("dp", 4.0))]
-    olt = {"work": "olt3", "variant": "ask", "domain": "julia3", "size": 256, "g": 4, "r": 2, "B": 8,
-           "levels": 3, "regions": [64, 512, 3360], "equation_bytes": [4096, 32768],
-           "children_bytes": [4096, 26880], "table_bytes": [512, 3360], "olt_bytes_equation": 36864,
-           "olt_bytes_children": 30976, "olt_bytes_here": 3872, "workspace_bytes": 2000000}
-    claims = {line[0]: line[2:4] for line in lines(
-        "ask-claims", Data({**data, **of(ask3=[*voxels, olt])}))}
-    expect("equation 27", claims["equations 27, 28: entries of a table, three dimensions"],
-           ["36.9 kB at n = 256, (4, 2, 8), all levels; the children that there are 31.0 kB, ours "
-            "3.87 kB; the workspace of our plan 2.00 MB", "agrees"])
-    expect("tables", claims["section 7.2: tables are smaller than the domain"],
-           ["the largest has 0.024% (n = 256) of n³ entries", "agrees"])
-    expect("three", [claims[f"section 7.2: {name} in three dimensions, × exhaustive"] for name in (
-        "ASK, ours", "ASK-SBR", "DP-SBR")], [[f"n = 256: {gain}, (4, 2, 8)", "-"]
-                                             for gain in ("4.00", "2.00", "0.500")])
-    expect("nothing of three axes", "three dimensions" in plot.TABLES["ask-claims"](data), False)
-
-
-def check_simplex():
-    """Tiles of 8 launch 5.9 times fewer threads; roots gain less than that in the dummy. No row of a
-    write by roots: no claim about it."""
-    rows = [row(work, name, "simplex", 1024, time, 8, threads=threads) for work, name, time, threads in (
-        ("dummy3", "bb", 6.0, 590), ("dummy3", "simplex_blocks", 1.5, 100),
-        ("dummy3", "simplex_threads", 1.0, 99), ("dummy3", "simplex_published", 3.0, 100),
-        ("dummy3", "simplex_published_f64", 4.0, 100), ("write3", "bb", 6.0, 590),
-        ("write3", "simplex_blocks", 1.5, 100), ("write3", "simplex_threads", 1.0, 99))]
-    got = lines("simplex-claims", of(simplex=rows))
-    expect("simplex-claims", [line[1:4] for line in got], [
-        ["up to 6 times", "5.90 at n = 1024, ρ = 8", "agrees"],
-        ["less than in threads: the roots are an overhead", "2.00 at n = 1024", "agrees"],
-        ["-", "n = 1024: 4.00 by blocks, 6.00 by threads", "-"]])
-
-
-def check_fractals3():
-    """The faster bounding box counts, and the largest level. Nothing is there of Bays' 5766, of the dust's
-    engine and of the Koch curve's plain map; triples have no bounding box at n = 2048."""
-    def volume(work, variant, domain, size, ms, **more):
-        return row(work, variant, domain, size, ms, n=3**size, cells=20**size, **more)
-
-    def life(domain, rule, ms):
-        return row("life", "compact_bits", domain, 2, ms, rule=rule, n=9, cells=400, bytes=64000,
-                   gcells=400e-6 / ms, dtype="bit")
-    data = of(fractal3=[
-        volume("sw", "bb", "menger", 1, 9.0), volume("sw", "each", "menger", 1, 9.0),
-        volume("sw", "bb", "menger", 2, 8.0), volume("sw", "bb_walk", "menger", 2, 6.0),
-        volume("sw", "lambda", "menger", 2, 3.0), volume("sw", "each", "menger", 2, 2.0),
-        volume("rd", "bb", "dust", 2, 8.0), life("menger", "4555", 0.5),
-        {"work": "lambda", "variant": "plain", "domain": "hilbert", "size": 16, "ms": 1.0, "gcells": 30.0},
-        {"work": "lambda", "variant": "turned", "domain": "hilbert", "size": 16, "ms": 1.5, "gcells": 20.0},
-        {"work": "lambda", "variant": "turned", "domain": "koch", "size": 12, "ms": 2.0, "gcells": 15.0}])
-    expect("fractal3", lines("fractal3", data), [
-        ["Menger sponge: write", "2", "9", "400", "8.00", "6.00", "3.00", "**2.00**", "3.00", "1.50", "50"],
-        ["Cantor dust: sum", "2", "9", "400", "8.00", "-", "-", "-", "-", "-", "-"]])
-    expect("fractal3-life", lines("fractal3-life", data), [
-        ["Menger sponge", "2", "9", "400", "64.0 kB", "0.500", "0.000800", "50", "-", "-", "-"]])
-    expect("fractal3-turned", lines("fractal3-turned", data), [
-        ["`hilbert`", "1.00", "1.50", "30.0", "20.0", "1.50"], ["`koch`", "-", "2.00", "-", "15.0", "-"]])
-
-
-def check_triples():
-    def energy(variant, n, ms):
-        return row("triples", variant, "simplex", n, ms, ttriples=n**3 / 6e9 / ms, dtype="f32")
-
-    def tables(variant, samples, ms):
-        return row("triple_tables", variant, "simplex", 256, ms, samples=samples, tsets=6.0 / ms,
-                   dtype="bits")
-    data = of(pairs=[
-        energy("axilrod_teller", 1024, 2.0), energy("axilrod_teller_map", 1024, 6.0),
-        energy("axilrod_teller_bb", 1024, 9.0), energy("axilrod_teller", 2048, 4.0),
-        tables("tables", 512, 2.0), tables("tables_popc", 512, 5.0), tables("tables_popc", 4096, 8.0)])
-    expect("triples", lines("triples", data), [
-        ["1,024", "**2.00**", "0.0895", "50", "6.00", "9.00", "3.00", "4.50"],
-        ["2,048", "**4.00**", "0.358", "50", "-", "-", "-", "-"]])
-    expect("triple-tables", lines("triple-tables", data), [
-        ["256", "512", "**2.00**", "3.00", "5.00", "2.50"], ["256", "4,096", "-", "-", "8.00", "-"]])
-
-
 RULES = ("stated", "up_to", "between", "order", "same", "grows")
 CLAIM_SCRIPTS = ("fractals_paper", "compact", "drmsd", "floods", "ask_paper", "triangle_paper")
 
@@ -714,10 +634,6 @@ def main():
         data = plot.load(folder)
         check_numbers(data)
         check_claims()
-        check_simplex()
-        check_fractals3()
-        check_triples()
-        check_ask3(Data(ask=data["ask"]))
         check_rules()
         check_scripts()
         check_documents(data)
