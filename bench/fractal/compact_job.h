@@ -14,7 +14,6 @@ enum { BB, BB_BITS, EMBEDDED, COMPACT, COMPACT_BITS, FORMS };
 static const char *const form_names[FORMS] = {"bb", "bb_bits", "embedded", "compact",
                                               "compact_bits"};
 
-static inline int form_is_matrix(int form) { return form == BB || form == EMBEDDED; }
 static inline int form_is_bits(int form) { return form == BB_BITS || form == COMPACT_BITS; }
 static inline int form_has(int form, int task) {
     return task == LIFE || form == EMBEDDED || form == COMPACT;
@@ -154,12 +153,17 @@ TMAP_DEVICE void fill_one(void *state, tmap_u32 size, tmap_u64 place, tmap_u64 v
     if (size == 8) ((tmap_u64 *)state)[place] = value;
 }
 
-// Elements, in a matrix or in compact storage.
+// Cells of all storages but compact bits; bits are set in a state of zeros.
 static __global__ void fill_cells(layout l, void *state) {
     BENCH_EACH(i, l.cells) {
+        const tmap_u64 value = start_value(l.task, l.words, i);
         tmap_xy64 p = {0, 0};
         if (l.form != COMPACT) p = tmap_nbb_lambda_linear64(l.f, i, l.r);
-        fill_one(state, l.size, layout_place(&l, i, p.x, p.y), start_value(l.task, l.words, i));
+        const tmap_u64 place = layout_place(&l, i, p.x, p.y);
+        if (l.form != BB_BITS)
+            fill_one(state, l.size, place, value);
+        else if (value)
+            atomicOr((tmap_u32 *)state + place / 32, 1u << place % 32);
     }
 }
 
@@ -168,41 +172,15 @@ static __global__ void fill_words(layout l, void *state) {
     fill_one(state, l.size, i, start_word(i) & ~0ull >> (64 - l.word.cells));
 }
 
-// Words of the bounding box, by tiles: the number of a tile's first cell, and those of its cells.
-static __global__ void fill_box_bits(layout l, tmap_u32 *state) {
-    const tmap_box_bits b = l.box;
-    const tmap_u32 levels = l.r - b.tile_level;
-    const tmap_u64 of_tile = tmap_nbb_cells(l.f, b.tile_level);
-    BENCH_EACH(i, (tmap_u64)b.pitch * b.height) {
-        const tmap_u64 y = i / b.pitch, column = i - y * b.pitch;
-        const tmap_u32 row = (tmap_u32)(y / b.tile_height), v = (tmap_u32)(y % b.tile_height);
-        tmap_u32 word = 0;
-        for (tmap_u32 tile = 0; tile < b.tiles && column < b.words; ++tile) {
-            const tmap_u32 x = (tmap_u32)column * b.tiles + tile;
-            tmap_u64 first;
-            if (!tmapi_box_contains(l.f, x, row, levels)) continue;
-            first = tmap_nbb_nu_linear64(l.f, x, row, levels) * of_tile;
-            for (tmap_u32 u = 0; u < b.tile_width; ++u)
-                if (tmapi_box_contains(l.f, u, v, b.tile_level))
-                    word |= (tmap_u32)start_value(
-                                LIFE, l.words, first + tmap_nbb_nu_linear(l.f, u, v, b.tile_level))
-                            << (tile * b.tile_width + u);
-        }
-        state[i] = word;
-    }
-}
-
 // The start in a, and in b, if there is one, what a step may find there: zeros where it counts on them, else
 // anything.
 static inline void job_fill(compact_job *j) {
     const tmap_u64 bytes = layout_bytes(&j->at);
     const int compact = j->at.form == COMPACT || j->at.form == COMPACT_BITS;
     if (j->b) CHECK(cudaMemset(j->b, compact ? 0xa5 : 0, bytes));
-    if (form_is_matrix(j->at.form)) CHECK(cudaMemset(j->a, 0, bytes));
+    if (!compact) CHECK(cudaMemset(j->a, 0, bytes));
     if (j->at.form == COMPACT_BITS)
         fill_words<<<grid_of(j->at.words), 256>>>(j->at, j->a);
-    else if (j->at.form == BB_BITS)
-        fill_box_bits<<<grid_of(bytes / 4), 256>>>(j->at, (tmap_u32 *)j->a);
     else
         fill_cells<<<grid_of(j->at.cells), 256>>>(j->at, j->a);
     CHECK(cudaGetLastError());

@@ -53,7 +53,7 @@ static __global__ void make_bits(components t, tmap_u32 *bits) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-enum { LABEL3, MEASURE, LABEL3_BITS, PICTURE, VARIANTS };
+enum { LABEL3, LABEL3_BITS, PICTURE, VARIANTS };
 
 typedef struct job {
     components t;
@@ -63,16 +63,13 @@ typedef struct job {
     tmap_label_plan picture;
     void *workspace;
     int *labels;
-    tmap_u64 *count, most;    // most: components of a volume, or of an image
-    tmap_label_shape *shapes; // of MEASURE
+    tmap_u64 *count;
 } job;
 
 static void run(void *context) {
     job *j = (job *)context;
     if (j->variant == PICTURE)
         CHECK(tmap_label(&j->picture, j->t.mask, j->workspace, j->labels, j->count, 0));
-    else if (j->variant == MEASURE)
-        CHECK(tmap_label_measure(&j->plan.array, j->labels, j->most, j->shapes, 0));
     else
         CHECK(tmap_label3(&j->plan, j->variant == LABEL3_BITS ? (const void *)j->bits : j->t.mask,
                           j->workspace, j->labels, j->count, 0));
@@ -99,40 +96,9 @@ static tmap_u64 look(job *j) {
     const tmap_u64 wrong = components_wrong(&j->t, j->labels);
     const tmap_u64 *count = (const tmap_u64 *)kit_to_host(j->count, counts * 8);
     tmap_u64 sum = 0;
-    j->most = 0;
-    for (tmap_u64 i = 0; i < counts; ++i) {
-        sum += count[i];
-        if (count[i] > j->most) j->most = count[i];
-    }
+    for (tmap_u64 i = 0; i < counts; ++i) sum += count[i];
     kit_release(mark);
     return wrong + (sum != j->t.count);
-}
-
-// Shapes whose first cell is not that of a component with their label.
-static __global__ void shapes_first(job j, tmap_u64 all, tmap_u64 *count) {
-    BENCH_EACH(i, all) {
-        const tmap_label_shape s = j.shapes[i];
-        if (s.area && (s.first >= j.t.cells || j.t.parents[s.first] != s.first ||
-                       j.labels[s.first] != (int)(i % j.most + 1)))
-            atomicAdd(count, 1ull);
-        if (s.area) atomicAdd(count + 1, (tmap_u64)s.area);
-    }
-}
-// Cells outside their component's box; and all cells less the areas of all shapes.
-static __global__ void shapes_boxes(job j, tmap_u64 *count) {
-    const tmap_u64 w = j.t.map.width, h = j.t.map.height;
-    const int flat = components_flat(j.t.map.neighbours);
-    tmap_u64 wrong = 0, cells = 0;
-    BENCH_EACH(i, j.t.cells) {
-        const tmap_u64 x = i % w, y = i / w % h, z = i / w / h;
-        if (!j.t.mask[i]) continue;
-        const tmap_label_shape *s = j.shapes + (flat ? z * j.most : 0) + j.labels[i] - 1;
-        ++cells;
-        wrong += x < s->left || x > s->right || y < s->top || y > s->bottom || z < s->front ||
-                 z > s->back;
-    }
-    if (wrong) atomicAdd(count, wrong);
-    atomicAdd(count + 1, 0ull - cells);
 }
 
 typedef struct sweep {
@@ -143,7 +109,7 @@ typedef struct sweep {
 } sweep;
 
 static bench_row row_of(const sweep *s, const job *j, int variant) {
-    static const char *const names[] = {"label3", "label3_measure", "label3_bits", "picture"};
+    static const char *const names[] = {"label3", "label3_bits", "picture"};
     const tmap_label3_map *map = &j->t.map;
     bench_row row = bench_row_begin(&s->d, "label", names[variant],
                                     variant == PICTURE                 ? "map"
@@ -160,7 +126,7 @@ static bench_row row_of(const sweep *s, const job *j, int variant) {
 // Times a job that has been verified, and writes its row. The limit is the bytes in and out.
 static void record(sweep *s, bench_row *row, job *j) {
     const double cells = (double)j->t.cells;
-    const double each = j->variant == MEASURE ? 4 : j->variant == LABEL3_BITS ? 4.125 : 5;
+    const double each = j->variant == LABEL3_BITS ? 4.125 : 5;
     bench_key(row, "components", "%llu", j->t.count);
     row->rate = "mpix_s", row->unit = "Mpix/s", row->each = 1e-3 * cells;
     row->limit_ms = 1e-9 * each * cells / s->d.ceilings.copy_tbs;
@@ -168,22 +134,7 @@ static void record(sweep *s, bench_row *row, job *j) {
     bench_row_end(&s->d, row);
 }
 
-// The shapes of labels that have been verified.
-static void sweep_shapes(sweep *s, bench_row *row, job *j) {
-    const tmap_u64 all = j->most * (components_flat(j->t.map.neighbours) ? j->t.map.depth : 1);
-    tmap_u64 *numbers = (tmap_u64 *)kit_device(16), wrong[2];
-    j->shapes = (tmap_label_shape *)kit_guarded(all * sizeof *j->shapes);
-    j->variant = MEASURE;
-    run(j);
-    CHECK(cudaMemset(numbers, 0, 16));
-    COMPONENTS_RUN(shapes_first, *j, all, numbers);
-    COMPONENTS_RUN(shapes_boxes, *j, numbers);
-    CHECK(cudaMemcpy(wrong, numbers, 16, cudaMemcpyDeviceToHost));
-    bench_verify(row, wrong[0] + wrong[1], "shapes");
-    record(s, row, j);
-}
-
-// One input: labels by each variant, verified, then timed; after those of bytes their shapes.
+// One input: labels by each variant, verified, then timed.
 static void sweep_input(sweep *s, job *j, int picture) {
     bench_row rows[VARIANTS];
     int wanted[VARIANTS] = {0}, any = 0;
@@ -198,14 +149,13 @@ static void sweep_input(sweep *s, job *j, int picture) {
     components_verify(&j->t);
     for (int v = 0; v < VARIANTS; ++v) {
         const int mark = kit_mark();
-        if (v == MEASURE || (!wanted[v] && !(v == LABEL3 && wanted[MEASURE]))) continue;
+        if (!wanted[v]) continue;
         j->variant = v;
         CHECK(cudaMemset(j->labels, 0xa5, (size_t)j->t.cells * 4));
         make(j);
         run(j);
         bench_verify(&rows[v], look(j), "cells");
-        if (wanted[v]) record(s, &rows[v], j);
-        if (v == LABEL3 && wanted[MEASURE] && j->most) sweep_shapes(s, &rows[MEASURE], j);
+        record(s, &rows[v], j);
         kit_release(mark);
     }
 }

@@ -184,10 +184,7 @@ static void pairs_sweep_drmsd(pairs_sweep *s) {
 
 // ---- pairs by distance --------------------------------------------------------------------------
 
-// A block has its counts once, or once for each lane, so that no two lanes of a warp add to
-// the same bank.
-#define PAIRS_BINS  64u
-#define PAIRS_LANES 32u
+#define PAIRS_BINS 64u // a block has them once
 
 typedef struct pairs_histogram_job {
     const float *points;
@@ -207,89 +204,66 @@ TMAP_DEVICE void pairs_bin_add(void *job, void *, tmap_pair, const void *a, cons
     atomicAdd(((pairs_histogram_job *)job)->bins + pairs_bin((const float *)a, (const float *)b),
               1u);
 }
-TMAP_DEVICE void pairs_bin_add_lanes(void *job, void *, tmap_pair, const void *a, const void *b) {
-    atomicAdd(((pairs_histogram_job *)job)->bins +
-                  pairs_bin((const float *)a, (const float *)b) * PAIRS_LANES,
-              1u);
-}
-TMAP_DEVICE void pairs_bins_clear(tmap_u32 *bins, tmap_u32 count) {
-    for (tmap_u32 i = threadIdx.x; i < count; i += blockDim.x) bins[i] = 0;
+TMAP_DEVICE void pairs_bins_clear(tmap_u32 *bins) {
+    for (tmap_u32 i = threadIdx.x; i < PAIRS_BINS; i += blockDim.x) bins[i] = 0;
     __syncthreads();
 }
-// Adds a block's counts, of `copies` for each bin, to those in memory.
-TMAP_DEVICE void pairs_bins_flush(const tmap_u32 *bins, tmap_u32 copies, tmap_u64 *total) {
+// Adds a block's counts to those in memory.
+TMAP_DEVICE void pairs_bins_flush(const tmap_u32 *bins, tmap_u64 *total) {
     __syncthreads();
-    if (threadIdx.x >= PAIRS_BINS) return;
-    tmap_u64 sum = 0;
-    for (tmap_u32 k = 0; k < copies; ++k) // each thread from another bank on
-        sum += bins[threadIdx.x * copies + (threadIdx.x + k) % copies];
-    atomicAdd(total + threadIdx.x, sum);
+    if (threadIdx.x < PAIRS_BINS) atomicAdd(total + threadIdx.x, (tmap_u64)bins[threadIdx.x]);
 }
 static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
     pairs_histogram(tmap_pairs_plan plan, pairs_histogram_job j) {
     __shared__ tmap_u32 bins[PAIRS_BINS];
     const tmap_points points = {j.points, 0, sizeof(float), 3};
-    pairs_bins_clear(bins, PAIRS_BINS);
+    pairs_bins_clear(bins);
     j.bins = bins;
     tmap_pairs_each(&plan, points, pairs_bin_add, &j);
-    pairs_bins_flush(bins, 1, j.total);
-}
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS)
-    pairs_histogram_lanes(tmap_pairs_plan plan, pairs_histogram_job j) {
-    __shared__ tmap_u32 bins[PAIRS_BINS * PAIRS_LANES];
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    pairs_bins_clear(bins, PAIRS_BINS * PAIRS_LANES);
-    j.bins = bins + threadIdx.x % PAIRS_LANES;
-    tmap_pairs_each(&plan, points, pairs_bin_add_lanes, &j);
-    pairs_bins_flush(bins, PAIRS_LANES, j.total);
+    pairs_bins_flush(bins, j.total);
 }
 static __global__ void pairs_histogram_thread(tmap_u32 n, tmap_u64 pairs, pairs_histogram_job j) {
     __shared__ tmap_u32 bins[PAIRS_BINS];
-    pairs_bins_clear(bins, PAIRS_BINS);
+    pairs_bins_clear(bins);
     BENCH_EACH(k, pairs) {
         const tmap_pair64 p = tmap_condensed_map64(k, n);
         atomicAdd(bins + pairs_bin(j.points + 3 * p.i, j.points + 3 * p.j), 1u);
     }
-    pairs_bins_flush(bins, 1, j.total);
+    pairs_bins_flush(bins, j.total);
 }
 
-static bench_row pairs_histogram_row(const pairs_sweep *s, int variant, tmap_u32 copies) {
+static bench_row pairs_histogram_row(const pairs_sweep *s, int variant) {
     bench_row row = pairs_row(s, variant, PAIRS_HISTOGRAM, 3);
-    bench_key(&row, "copies", "%u", copies);
+    bench_key(&row, "copies", "1");
     return row;
 }
 
 // 3 differences, 3 multiplications and additions, a root, the bin, its place, and an atomic.
 static void pairs_sweep_histogram(pairs_sweep *s) {
-    const void *kernels[2] = {(const void *)pairs_histogram, (const void *)pairs_histogram_lanes};
-    bench_row rows[3] = {pairs_histogram_row(s, PAIRS_HISTOGRAM, 1),
-                         pairs_histogram_row(s, PAIRS_HISTOGRAM, PAIRS_LANES),
-                         pairs_histogram_row(s, PAIRS_THREAD, 1)};
-    int wanted[3], any = 0;
+    bench_row row = pairs_histogram_row(s, PAIRS_HISTOGRAM);
+    bench_row other = pairs_histogram_row(s, PAIRS_THREAD);
+    const int engine = bench_wants(&s->d, &row), threads = bench_wants(&s->d, &other);
     pairs_histogram_job j;
-    pairs_call thread;
+    pairs_call call = pairs_call_engine(&j), thread;
     tmap_u64 want[PAIRS_BINS], got[PAIRS_BINS], all = 0;
-    for (int k = 0; k < 3; ++k) any |= wanted[k] = bench_wants(&s->d, &rows[k]);
-    if (!any) return;
-    for (int k = 0; k < 3; ++k) bench_key(&rows[k], "bins", "%u", PAIRS_BINS);
+    if (!engine && !threads) return;
+    bench_key(&row, "bins", "%u", PAIRS_BINS), bench_key(&other, "bins", "%u", PAIRS_BINS);
     j.points = pairs_points(s, 3), j.bins = 0;
-    j.total = (tmap_u64 *)kit_device(sizeof got);
+    j.total = (tmap_u64 *)kit_guarded(sizeof got);
+    call.clear = j.total, call.bytes = sizeof got;
     thread = pairs_call_thread(s, (const void *)pairs_histogram_thread, &j, j.total, sizeof got);
+    CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), (const void *)pairs_histogram, &call.plan));
     pairs_call_run(&thread);
     CHECK(cudaMemcpy(want, j.total, sizeof want, cudaMemcpyDeviceToHost));
-    for (tmap_u32 bin = 0; bin < PAIRS_BINS; ++bin) all += want[bin];
-    pairs_verify(&rows[2], all == s->pairs, (double)all, (double)s->pairs);
-    for (int form = 0; form < 2; ++form) {
-        pairs_call engine = pairs_call_engine(&j);
-        engine.clear = j.total, engine.bytes = sizeof got;
-        CHECK(tmap_pairs_plan_make(s->n, 3, sizeof(float), kernels[form], &engine.plan));
-        pairs_call_run(&engine);
-        CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
-        for (tmap_u32 bin = 0; bin < PAIRS_BINS; ++bin)
-            pairs_verify(&rows[form], got[bin] == want[bin], (double)got[bin], (double)want[bin]);
-        if (wanted[form]) pairs_time(s, &rows[form], &engine, pairs_limit_ms(s, 10));
+    pairs_call_run(&call);
+    CHECK(cudaMemcpy(got, j.total, sizeof got, cudaMemcpyDeviceToHost));
+    for (tmap_u32 bin = 0; bin < PAIRS_BINS; ++bin) {
+        all += want[bin];
+        pairs_verify(&row, got[bin] == want[bin], (double)got[bin], (double)want[bin]);
     }
-    if (wanted[2]) pairs_time(s, &rows[2], &thread, pairs_limit_ms(s, 10));
+    pairs_verify(&other, all == s->pairs, (double)all, (double)s->pairs);
+    if (engine) pairs_time(s, &row, &call, pairs_limit_ms(s, 10));
+    if (threads) pairs_time(s, &other, &thread, pairs_limit_ms(s, 10));
 }
 
 #endif
