@@ -15,8 +15,11 @@ beyond what a library takes, and what has not begun after so many seconds, are l
 takes longer than the limit is left out of that input's larger maps. --volume N: then also labels a
 volume of N x N x N cells, noise_50 of bench_label3, with 26 neighbours.
 """
+import ctypes
 import os
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import peers as common  # noqa: E402  # pylint: disable=wrong-import-position
@@ -45,103 +48,48 @@ if np is None or (cupy_ndimage is None and scipy_ndimage is None and cv2 is None
     common.skip()
 
 
-# ---- the maps of tests/raster/flood_inputs.h, by rows ------------------------------------------
+# ---- the maps of tests/raster/flood_inputs.h, by the C compiler ----------------------------------
 
-def mixed(x):
-    """flood_hash, of arrays of 32 bits."""
-    x = x ^ x >> 16
-    x = x * x.dtype.type(0x7feb352d)
-    x = x ^ x >> 15
-    x = x * x.dtype.type(0x846ca68b)
-    return x ^ x >> 16
-
-
-def cell_hash(xp, x, y, salt):
-    """flood_hash_cell, of a row of x and a column of y."""
-    salt = 0x9e3779b9 * salt + 12345 & 0xffffffff
-    return mixed(x.astype(xp.uint32) + mixed(y.astype(xp.uint32) + xp.uint32(salt)))
-
-
-def divided(xp, a, by):
-    """C's division of integers, to zero."""
-    return xp.where(a < 0, -(-a // by), a // by)
+MAPS = r"""
+#include "tests/raster/flood_inputs.h"
+void heights(int input, unsigned n, short *out) {
+#pragma omp parallel for
+    for (unsigned y = 0; y < n; ++y)
+        for (unsigned x = 0; x < n; ++x)
+            out[(tmap_u64)y * n + x] = (short)flood_input(input, x, y, n, n);
+}
+void noise_50(unsigned n, unsigned char *out) {
+#pragma omp parallel for
+    for (unsigned z = 0; z < n; ++z)
+        for (unsigned y = 0; y < n; ++y)
+            for (unsigned x = 0; x < n; ++x)
+                out[((tmap_u64)z * n + y) * n + x] = flood_hash_cell(x, y, z) % 100 < 50;
+}
+"""
 
 
-def ease(at, log_step):
-    part = at & (1 << log_step) - 1
-    t = part >> log_step - 12 if log_step > 12 else part << 12 - log_step
-    return t * t // 4096 * (3 * 4096 - 2 * t) // 4096
+def compiled(text):
+    """The functions of a text in C."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "maps")
+        with open(path + ".c", "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(["cc", "-O3", "-fopenmp", "-shared", "-fPIC", "-I", root, "-I",
+                        os.path.join(root, "include"), path + ".c", "-o", path + ".so"], check=True)
+        return ctypes.CDLL(path + ".so")
 
 
-def octave_of(xp, x, y, octave, log_step):
-    def corner(i, j):
-        return (cell_hash(xp, i, j, octave + 1) & 0xffff).astype(xp.int32) - 32768
-
-    def between(a, b, t):
-        return a + divided(xp, (b - a) * t, 4096)
-    i, j, u, v = x >> log_step, y >> log_step, ease(x, log_step), ease(y, log_step)
-    above = between(corner(i, j), corner(i + 1, j), u)
-    below = between(corner(i, j + 1), corner(i + 1, j + 1), u)
-    return between(above, below, v)
-
-
-def terrain(xp, x, y, n):
-    def bowl(at):
-        t = (at.astype(xp.int64) * 2048 // n - 1024).astype(xp.int32)
-        return t * t // 512 - 1024
-    total = divided(xp, bowl(x) + bowl(y), 2) + 200
-    log_step, octave = 1, 0
-    while 8 << log_step < n and log_step < 27:
-        log_step += 1
-    while log_step >= 1 and octave < 11:
-        total = total + divided(xp, octave_of(xp, x, y, octave, log_step), 1 << 4 + octave)
-        log_step, octave = log_step - 1, octave + 1
-    return total
-
-
-def corridors(xp, name, x, y, n):
-    """Whether cells of the inputs without chance are wet."""
-    if name in ("serpentine_h", "serpentine_v"):
-        x, y = (x, y) if name == "serpentine_h" else (y, x)
-        return (y % 2 == 0) | (x == xp.where(y // 2 % 2 == 1, 0, n - 1))
-    if name == "spiral":
-        ring = xp.minimum(xp.minimum(x, n - 1 - x), xp.minimum(y, n - 1 - y))
-        return (ring % 2 == 0) != ((x == ring) & (y == ring + 1))
-    i, j = x & ~1, y & ~1  # a maze
-    east, south = i + 2 < n, j + 2 < n
-    chance = (cell_hash(xp, i, j, 99) & 1) == 1
-    to_east = east & (~south | chance)
-    return ((x % 2 == 0) & (y % 2 == 0)) | ((x % 2 == 1) & (y % 2 == 0) & to_east) | (
-        (x % 2 == 0) & (y % 2 == 1) & south & ~to_east)
-
-
-def rows_of(xp, name, x, y, n):
-    """Heights of some rows: x of shape (1, n), y of shape (rows, 1)."""
-    if name == "terrain":
-        return terrain(xp, x, y, n)
-    if name in ("noise_593", "noise_650"):
-        chance = (cell_hash(xp, x, y, 0) & 0xffff) < (38846 if name == "noise_593" else 42598)
-        return xp.where(chance, -5, 5)
-    if name == "checkerboard":
-        return xp.where((x ^ y) & 1 == 1, -1, 0)
-    if name in ("wet", "dry"):
-        return xp.where((x >= 0) & (y >= 0), -7 if name == "wet" else 7, 0)
-    return xp.where(corridors(xp, name, x, y, n), -1, 0)
+maps = compiled(MAPS)
 
 
 class Map:
     """Heights on both machines, its largest region, and the number of regions."""
 
     def __init__(self, name, n):
-        xp = cupy if cupy is not None else np
-        heights = xp.empty((n, n), dtype=xp.int16)
-        x, step = xp.arange(n, dtype=xp.int32)[None, :], max(1, (1 << 24) // n)
-        for row in range(0, n, step):
-            y = xp.arange(row, min(n, row + step), dtype=xp.int32)[:, None]
-            heights[row:row + step] = rows_of(xp, name, x, y, n)
-        self.name, self.n = name, n
-        self.on_gpu = heights if cupy is not None else None
-        self.heights = cupy.asnumpy(heights) if cupy is not None else heights
+        self.name, self.n, self.heights = name, n, np.empty((n, n), dtype=np.int16)
+        maps.heights(INPUTS.index(name), n, self.heights.ctypes.data_as(ctypes.c_void_p))
+        self.on_gpu = cupy.asarray(self.heights) if cupy is not None else None
         self.mask, self.known = None, None
         self.regions, self.region, self.seed = {}, {}, None
 
@@ -285,16 +233,12 @@ for size in sorted(int(text) for text in args.n.split(",")):
 
 def volume_peers(n):
     """(variant, device, call) that labels noise of n x n x n cells, with 26 neighbours."""
-    xp = cupy if cupy is not None else np
-    mask = xp.empty((n, n, n), dtype=xp.uint8)
-    x, y = xp.arange(n, dtype=xp.int32)[None, :], xp.arange(n, dtype=xp.int32)[:, None]
-    for z in range(n):
-        mask[z] = cell_hash(xp, x, y, z) % xp.uint32(100) < 50
+    host = np.empty((n, n, n), dtype=np.uint8)
+    maps.noise_50(n, host.ctypes.data_as(ctypes.c_void_p))
     if cupy_ndimage is not None:
-        whole = cupy.ones((3, 3, 3), dtype=int)
+        mask, whole = cupy.asarray(host), cupy.ones((3, 3, 3), dtype=int)
         yield "cupy_label", "cuda", lambda: cupy_ndimage.label(mask, structure=whole)
     if scipy_ndimage is not None:
-        host = cupy.asnumpy(mask) if cupy is not None else mask
         cube = np.ones((3, 3, 3), dtype=int)
         yield "scipy_label", "cpu", lambda: scipy_ndimage.label(host, structure=cube)
 
