@@ -10,9 +10,8 @@
 //     if (!bench_wants(d, &row)) return;
 //     bench_verify(&row, wrong_pairs_of(...), "pairs");     // one that is wrong ends the program
 //     row.limit_ms = bytes / bandwidth;
-//     bench_time_row(&row, body, context);                  // ms, noise_pct, limit_ms, limit_pct
 //     bench_key(&row, "hits", "%llu", hits);                // asked before: no part of the name
-//     bench_row_end(d, &row);
+//     bench_row_run(d, &row, body, context);                // ms, noise_pct, limit_ms, limit_pct
 //
 // A row that nothing has verified is not written. The file of the results appears whole or not at
 // all (output.h).
@@ -396,6 +395,12 @@ static void bench_row_end(bench_driver *d, bench_row *row) {
     if (!d->file) return;
     fprintf(d->file, "%s\n{%s}", d->rows > 1 ? "," : "", row->keys);
     fflush(d->file);
+}
+
+// Times a verified row and writes it.
+static inline void bench_row_run(bench_driver *d, bench_row *row, bench_body body, void *context) {
+    bench_time_row(row, body, context);
+    bench_row_end(d, row);
 }
 
 // ---- a run --------------------------------------------------------------------------------------

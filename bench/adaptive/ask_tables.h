@@ -151,8 +151,7 @@ static void sweep_insert(sweep *s) {
             bench_verify(&row, insert_verify(&p), "regions");
             bench_key(&row, "n", "%u", p.regions);
             bench_key(&row, "P", "0.57");
-            bench_time_row(&row, insert_run, &p);
-            bench_row_end(&s->d, &row);
+            bench_row_run(&s->d, &row, insert_run, &p);
         }
     kit_release(mark);
 }
@@ -261,8 +260,7 @@ static void sweep_order(sweep *s, const size *z) {
             row_size(&row, z->n, s->o.dwell);
             bench_key(&row, "side", "%d", SIDE);
             bench_key(&row, "leaves", "%u", p.count);
-            bench_time_row(&row, order_run, &p);
-            bench_row_end(&s->d, &row);
+            bench_row_run(&s->d, &row, order_run, &p);
         }
     }
 }

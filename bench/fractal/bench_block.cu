@@ -72,8 +72,7 @@ static void tiles_case(sweep *s, const block_case *c, tiles_job *j) {
             bench_key(&row, "threads", "%.0f", (double)tiles.x * (double)blocks * j->threads);
             bench_key(&row, "useful", "%.4f", (double)tmap_nbb_cells(j->w.f, c->m) / j->threads);
             row.limit_ms = j->w.limit_ms;
-            bench_time_row(&row, tiles_run, j);
-            bench_row_end(&s->d, &row);
+            bench_row_run(&s->d, &row, tiles_run, j);
         }
 }
 
@@ -174,8 +173,7 @@ static void hash_time(sweep *s, hash_job *j, int part) {
     hash_verify(&row, j, part);
     bench_key(&row, "cells", "%.0f", (double)tmap_nbb_cells(j->f, r));
     row.queued = 1, row.unit = "Gcell/s", row.each = 1e-6 * (double)tmap_nbb_cells(j->f, r);
-    bench_time_row(&row, part ? hash_map_run : hash_write_run, j);
-    bench_row_end(&s->d, &row);
+    bench_row_run(&s->d, &row, part ? hash_map_run : hash_write_run, j);
 }
 
 // The largest level r up to level_max32 with base^r <= most.
@@ -229,73 +227,75 @@ TMAP_FN tmap_u32 reduce_seed(tmap_u32 block, tmap_u32 rank) {
     return check_hash((tmap_u64)block << 10 | rank, 5);
 }
 
-// SUM adds v up over the block. A block adds up `times` sets of values; thread 0 gathers them. The
-// barrier gives the scratch free for the next set.
-#define REDUCE_KERNEL(name, Value, Total, value, ...) \
+// A block adds up `times` sets of values by `sum`, an expression in v; thread 0 gathers them. The
+// barrier gives the scratch, which is declared last, free for the next set.
+#define REDUCE_KERNEL(name, Value, Total, value, sum, ...) \
     static __global__ void __launch_bounds__(1024) reduce_##name(tmap_u32 times, Total *out) { \
         __VA_ARGS__ \
         tmap_u32 seed = reduce_seed(blockIdx.x, threadIdx.x); \
         Total total = 0; \
         for (tmap_u32 turn = 0; turn < times; ++turn) { \
             Value v = value(seed, turn); \
-            total += (Total)SUM(v); \
+            total += (Total)sum; \
             __syncthreads(); \
         } \
         if (threadIdx.x == 0) out[blockIdx.x] = total; \
     }
+#define REDUCE_I32(name, sum, ...) \
+    REDUCE_KERNEL(i32_##name, int, tmap_i64, reduce_value, sum, __VA_ARGS__)
+#define REDUCE_F32(name, sum, ...) \
+    REDUCE_KERNEL(f32_##name, float, double, reduce_value_f32, sum, __VA_ARGS__)
 #define SCRATCH __shared__ tmap_i64 scratch[32];
-
-#define SUM(v) tmap_block_sum_i32_shuffle(v, scratch)
-REDUCE_KERNEL(i32_shuffle, int, tmap_i64, reduce_value, SCRATCH)
-#undef SUM
-#define SUM(v) tmap_block_sum_i32(v, scratch)
-REDUCE_KERNEL(i32_redux, int, tmap_i64, reduce_value, SCRATCH)
-#undef SUM
-#define SUM(v) tmap_block_sum_i32_mma(v, scratch)
-REDUCE_KERNEL(i32_mma, int, tmap_i64, reduce_value, SCRATCH)
-#undef SUM
-#define SUM(v) tmap_block_sum_f32_shuffle(v, scratch)
-REDUCE_KERNEL(f32_shuffle, float, double, reduce_value_f32, SCRATCH)
-#undef SUM
-#define SUM(v) tmap_block_sum_f32_mma(v, scratch)
-REDUCE_KERNEL(f32_mma, float, double, reduce_value_f32, SCRATCH)
-#undef SUM
-
+REDUCE_I32(shuffle, tmap_block_sum_i32_shuffle(v, scratch), SCRATCH)
+REDUCE_I32(redux, tmap_block_sum_i32(v, scratch), SCRATCH)
+REDUCE_I32(mma, tmap_block_sum_i32_mma(v, scratch), SCRATCH)
+REDUCE_F32(shuffle, tmap_block_sum_f32_shuffle(v, scratch), SCRATCH)
+REDUCE_F32(mma, tmap_block_sum_f32_mma(v, scratch), SCRATCH)
 #if BENCH_CUB
 #define SCRATCH_CUB(T, threads) \
     typedef cub::BlockReduce<T, threads> reducer; \
     __shared__ typename reducer::TempStorage scratch;
-#define SUM(v) reducer(scratch).Sum(v)
-REDUCE_KERNEL(i32_cub_256, int, tmap_i64, reduce_value, SCRATCH_CUB(int, 256))
-REDUCE_KERNEL(i32_cub_1024, int, tmap_i64, reduce_value, SCRATCH_CUB(int, 1024))
-REDUCE_KERNEL(i32_cub_wide_256, tmap_i64, tmap_i64, reduce_value, SCRATCH_CUB(tmap_i64, 256))
-REDUCE_KERNEL(i32_cub_wide_1024, tmap_i64, tmap_i64, reduce_value, SCRATCH_CUB(tmap_i64, 1024))
-REDUCE_KERNEL(f32_cub_256, float, double, reduce_value_f32, SCRATCH_CUB(float, 256))
-REDUCE_KERNEL(f32_cub_1024, float, double, reduce_value_f32, SCRATCH_CUB(float, 1024))
-#undef SUM
+REDUCE_I32(cub_256, reducer(scratch).Sum(v), SCRATCH_CUB(int, 256))
+REDUCE_I32(cub_1024, reducer(scratch).Sum(v), SCRATCH_CUB(int, 1024))
+REDUCE_KERNEL(i32_cub_wide_256, tmap_i64, tmap_i64, reduce_value, reducer(scratch).Sum(v),
+              SCRATCH_CUB(tmap_i64, 256))
+REDUCE_KERNEL(i32_cub_wide_1024, tmap_i64, tmap_i64, reduce_value, reducer(scratch).Sum(v),
+              SCRATCH_CUB(tmap_i64, 1024))
+REDUCE_F32(cub_256, reducer(scratch).Sum(v), SCRATCH_CUB(float, 256))
+REDUCE_F32(cub_1024, reducer(scratch).Sum(v), SCRATCH_CUB(float, 1024))
 #endif
 
-// A variant, by block size 256 and 1024; either the integer kernels or the float ones. `error`
-// times the sum of magnitudes is what a float sum may be wrong by; CUB adds its warps one by one.
+// A variant, its kernels by block size 256 and 1024. `error` times the sum of magnitudes is what a
+// float sum may be wrong by; CUB adds its warps one by one.
 typedef struct reduce_case {
-    const char *variant;
-    void (*i32[2])(tmap_u32, tmap_i64 *);
-    void (*f32[2])(tmap_u32, double *);
+    const char *variant, *dtype;
+    const void *kernels[2];
     double error;
 } reduce_case;
 
-static const reduce_case reduce_cases[] = {
-    {"shuffle", {reduce_i32_shuffle, reduce_i32_shuffle}, {NULL, NULL}, 0},
-    {"redux", {reduce_i32_redux, reduce_i32_redux}, {NULL, NULL}, 0},
-    {"mma", {reduce_i32_mma, reduce_i32_mma}, {NULL, NULL}, 0},
+#define REDUCE_CASE(name, type, error) \
+    { \
+#name, #type, \
+            {(const void *)reduce_##type##_##name, (const void *)reduce_##type##_##name }, error \
+    }
+#define REDUCE_CUB(name, type, error) \
+    { \
+#name, #type, \
+            {(const void *)reduce_##type##_##name##_256, \
+             (const void *)reduce_##type##_##name##_1024 }, \
+             error \
+    }
+static const reduce_case reduce_cases[] = {REDUCE_CASE(shuffle, i32, 0),
+                                           REDUCE_CASE(redux, i32, 0),
+                                           REDUCE_CASE(mma, i32, 0),
 #if BENCH_CUB
-    {"cub", {reduce_i32_cub_256, reduce_i32_cub_1024}, {NULL, NULL}, 0},
-    {"cub_wide", {reduce_i32_cub_wide_256, reduce_i32_cub_wide_1024}, {NULL, NULL}, 0},
+                                           REDUCE_CUB(cub, i32, 0),
+                                           REDUCE_CUB(cub_wide, i32, 0),
 #endif
-    {"shuffle", {NULL, NULL}, {reduce_f32_shuffle, reduce_f32_shuffle}, 10.00001 / 16777216},
-    {"mma", {NULL, NULL}, {reduce_f32_mma, reduce_f32_mma}, 1.5 / 16777216},
+                                           REDUCE_CASE(shuffle, f32, 10.00001 / 16777216),
+                                           REDUCE_CASE(mma, f32, 1.5 / 16777216),
 #if BENCH_CUB
-    {"cub", {NULL, NULL}, {reduce_f32_cub_256, reduce_f32_cub_1024}, 37.0001 / 16777216},
+                                           REDUCE_CUB(cub, f32, 37.0001 / 16777216)
 #endif
 };
 
@@ -306,14 +306,13 @@ typedef struct reduce_job {
     void *out;
 } reduce_job;
 
+static int reduce_is_integer(const reduce_case *c) { return *c->dtype == 'i'; }
+
 static void reduce_run(void *context) {
-    const reduce_job *j = (const reduce_job *)context;
-    unsigned threads = j->large ? 1024 : 256;
-    if (j->variant->i32[0])
-        j->variant->i32[j->large]<<<j->blocks, threads>>>(j->times, (tmap_i64 *)j->out);
-    else
-        j->variant->f32[j->large]<<<j->blocks, threads>>>(j->times, (double *)j->out);
-    CHECK(cudaGetLastError());
+    reduce_job *j = (reduce_job *)context;
+    void *arguments[] = {&j->times, &j->out};
+    CHECK(cudaLaunchKernel(j->variant->kernels[j->large], dim3(j->blocks),
+                           dim3(j->large ? 1024 : 256), arguments, 0, 0));
 }
 
 // Compares the first, the last and some blocks between with sums on the host. Floats: the largest
@@ -340,7 +339,7 @@ static int reduce_verify(reduce_job *j, double *error) {
                 real += v;
                 magnitude += fabs(v);
             }
-        if (j->variant->i32[0]) {
+        if (reduce_is_integer(j->variant)) {
             good &= (tmap_i64)host[b] == sum;
             continue;
         }
@@ -363,7 +362,7 @@ static void reduce_all(sweep *s) {
             bench_row row = bench_row_begin(&s->d, "reduce", reduce_cases[i].variant, "block");
             double error, sums;
             bench_key(&row, "size", "%u", threads);
-            bench_key_text(&row, "dtype", reduce_cases[i].i32[0] ? "i32" : "f32");
+            bench_key_text(&row, "dtype", reduce_cases[i].dtype);
             if (!bench_wants(&s->d, &row)) continue;
             j.variant = &reduce_cases[i];
             j.blocks = (tmap_u32)processors * 4 * (2048 / threads); // four waves

@@ -50,8 +50,7 @@ static void record(sweep *s, bench_row *row, compact_job *j) {
     bench_key(row, "bytes_per_cell", "%.5g", bytes / cells);
     row->rate = "gcells", row->unit = "Gcell/s", row->each = 1e-6 * cells;
     row->limit_ms = 1e-9 * layout_moved(l) * tasks[l->task].once / s->d.ceilings.copy_tbs;
-    bench_time_row(row, job_run, j);
-    bench_row_end(&s->d, row);
+    bench_row_run(&s->d, row, job_run, j);
 }
 
 // Verifies, times and records one variant, whose memory fits.
@@ -134,8 +133,7 @@ static void sweep_moves(sweep *s, tmap_nbb f) {
         bench_key(&row, "cells", "%.0f", (double)j.cells.cells);
         row.rate = "gcells", row.unit = "Gcell/s", row.each = 1e-6 * (double)j.cells.cells;
         row.limit_ms = 1e-9 * move_moved(&j) / s->d.ceilings.copy_tbs;
-        bench_time_row(&row, move_run, &j);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, move_run, &j);
         kit_release(0);
     }
 }

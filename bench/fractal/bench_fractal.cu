@@ -69,8 +69,7 @@ static void sweep_job(sweep *s, bench_row *row, job *j) {
     if (j->variant == ENGINE) bench_key_text(row, "loop", tmap_each_loop_name((int)j->plan.loop));
     row->unit = "Gcell/s", row->each = 1e-6 * cells;
     row->limit_ms = j->w.limit_ms;
-    bench_time_row(row, job_run, j);
-    bench_row_end(&s->d, row);
+    bench_row_run(&s->d, row, job_run, j);
 }
 
 // What all variants of a task share: its memory and plans.
@@ -174,8 +173,7 @@ static void sweep_dummy(sweep *s, tmap_nbb f, tmap_u32 r, tmap_u32 times) {
         bench_verify(&row, dummy_wrong(d), "sum");
         bench_key(&row, "tiles", "%.0f", tiles);
         row.unit = "Gtile/s", row.each = 1e-6 * tiles;
-        bench_time_row(&row, dummy_run, &d);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, dummy_run, &d);
     }
 }
 

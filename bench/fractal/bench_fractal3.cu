@@ -192,8 +192,7 @@ static void record(sweep *s, bench_row *row, job *j, bench_body body) {
     bench_key(row, "n", "%u", j->side_x);
     bench_key(row, "cells", "%llu", j->cells);
     row->rate = "gcells", row->unit = "Gcell/s", row->each = 1e-6 * (double)j->cells;
-    bench_time_row(row, body, j);
-    bench_row_end(&s->d, row);
+    bench_row_run(&s->d, row, body, j);
 }
 
 // The sum of random values of all cells by the job's variant.
@@ -321,23 +320,18 @@ enum { LAMBDA_TURNS = 32 };
 
 TMAP_FN tmap_u32 lambda_word(tmap_xyz c) { return c.x + 31 * c.y + 1009 * c.z; }
 
-#define LAMBDA_KERNELS(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, a, b, c) \
-    static __global__ void lambda_turned_##name(tmap_u32 r, tmap_u32 threads, tmap_u32 *words) { \
+#define LAMBDA_KERNEL(kind, name, cell) \
+    static __global__ void lambda_##kind##_##name(tmap_u32 r, tmap_u32 threads, tmap_u32 *words) { \
         const tmap_u32 thread = blockIdx.x * blockDim.x + threadIdx.x; \
         tmap_u32 word = 0; \
-        for (tmap_u32 j = 0; j < LAMBDA_TURNS; ++j) \
-            word ^= lambda_word( \
-                tmap_turned_lambda_linear(tmap_turned_##name(), thread + j * threads, r)); \
-        words[thread] = word; \
-    } \
-    static __global__ void lambda_plain_##name(tmap_u32 r, tmap_u32 threads, tmap_u32 *words) { \
-        const tmap_u32 thread = blockIdx.x * blockDim.x + threadIdx.x; \
-        tmap_u32 word = 0; \
-        for (tmap_u32 j = 0; j < LAMBDA_TURNS; ++j) \
-            word ^= lambda_word( \
-                tmap_nbb3_lambda_linear(tmap_turned_##name().f, thread + j * threads, r)); \
+        for (tmap_u32 j = 0; j < LAMBDA_TURNS; ++j) word ^= lambda_word(cell); \
         words[thread] = word; \
     }
+#define LAMBDA_KERNELS(name, title, k, sx, sy, sz, tau_x, tau_y, tau_z, a, b, c) \
+    LAMBDA_KERNEL(turned, name, \
+                  tmap_turned_lambda_linear(tmap_turned_##name(), thread + j * threads, r)) \
+    LAMBDA_KERNEL(plain, name, \
+                  tmap_nbb3_lambda_linear(tmap_turned_##name().f, thread + j * threads, r))
 TMAP_TURNED(LAMBDA_KERNELS)
 #undef LAMBDA_KERNELS
 
@@ -383,8 +377,7 @@ static void sweep_lambda(sweep *s, int i) {
         bench_verify(&row, wrong, "words");
         row.rate = "gcells", row.unit = "Gcell/s";
         row.each = 1e-6 * LAMBDA_TURNS * (double)threads;
-        bench_time_row(&row, run_lambda, &j);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, run_lambda, &j);
         kit_release(0);
     }
 }

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
                                      "of works with many frames, each with each number of atoms",
                                      "1000,4096", "4096", BENCH_LIST, &s.frames, 2, 1u << 24},
                                     {"--clusters", "frames that are clustered", "4096,32768",
-                                     "4096", BENCH_LIST, &s.clusters, 2, 1u << 17},
+                                     "4096", BENCH_LIST, &s.clusters, 2, 92681},
                                     {"--energy", "milliseconds for an energy, 0 for none", "300",
                                      "0", BENCH_REAL, &s.energy_ms, 0, 100000}};
     s.d.name = "drmsd", s.d.options = options, s.d.option_count = COUNT(options);

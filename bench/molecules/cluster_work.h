@@ -4,8 +4,7 @@
 // apart, few, some or many, or a cloud whose density varies.
 //
 // The clustering of Daura et al. is compared with a serial one on the host, and its bit matrix with
-// what a thread for each pair says. A tree is the minimum spanning tree if no pair comes before the
-// last edge on the way between its two ends, which a thread for each pair looks up.
+// what a thread for each pair says; the tree with that of Prim's algorithm, a launch for each edge.
 #ifndef BENCH_TRIANGLE_CLUSTER_WORK_H
 #define BENCH_TRIANGLE_CLUSTER_WORK_H
 
@@ -175,78 +174,56 @@ static tmap_u64 cluster_verify_gromos(const bench_row *row, const cluster_work *
 
 // ---- verification of a tree ---------------------------------------------------------------------
 
-// In the order of leaves at[v], vertices that an edge has joined stand side by side. last[l][k]:
-// the last of the edges that have joined the places from k to k + 2^l.
-typedef struct cluster_order {
-    tmap_u32 n;
-    const tmap_u32 *at, *last;
-    const tmap_linkage_edge *edges;
-} cluster_order;
-
-static __global__ void cluster_before(cluster_order o, const float *d, tmap_u64 *wrong) {
-    const tmap_u64 pairs = tmap_condensed_cells(o.n);
-    tmap_u64 sum = 0;
-    BENCH_EACH(k, pairs) {
-        const tmap_pair64 p = tmap_condensed_map64(k, o.n);
-        const tmap_u32 a = o.at[p.i], b = o.at[p.j], from = a < b ? a : b, to = a < b ? b : a;
-        const tmap_u32 level = 31 - (tmap_u32)__clz((int)(to - from));
-        const tmap_u32 u = o.last[(tmap_u64)level * o.n + from];
-        const tmap_u32 v = o.last[(tmap_u64)level * o.n + to - (1u << level)];
-        const tmap_linkage_edge e = o.edges[u > v ? u : v];
-        const tmap_u64 edge = tmap_condensed_index(e.i, e.j, o.n);
-        sum += d[k] < e.distance || (d[k] == e.distance && k < edge) ||
-               (k == edge && d[k] != e.distance);
+// Step k of Prim's algorithm from frame 0. An edge is its distance and, below it, its number in the
+// matrix. step: in which step a frame has come into the tree; least: the least edge from the tree to a
+// frame outside; edges[k]: the least of all these.
+static __global__ void cluster_prim(tmap_u32 n, tmap_u32 k, const float *d, tmap_u32 *step,
+                                    tmap_u64 *least, tmap_u64 *edges) {
+    tmap_u32 next = 0;
+    if (k) { // the end of the last edge that is not in the tree
+        const tmap_pair64 p = tmap_condensed_map64((tmap_u32)edges[k - 1], n);
+        next = (tmap_u32)(step[p.i] < k ? p.j : p.i);
     }
-    if (sum) atomicAdd(wrong, sum);
+    BENCH_EACH(v, n) {
+        if (v == next) step[v] = k;
+        if (v == next || step[v] < k) continue;
+        const tmap_u64 at =
+            v < next ? tmap_condensed_index(v, next, n) : tmap_condensed_index(next, v, n);
+        const tmap_u64 edge = (tmap_u64)__float_as_uint(d[at]) << 32 | at;
+        if (edge < least[v]) least[v] = edge;
+        atomicMin(edges + k, least[v]);
+    }
+}
+
+static int cluster_compare(const void *a, const void *b) {
+    const tmap_u64 x = *(const tmap_u64 *)a, y = *(const tmap_u64 *)b;
+    return (x > y) - (x < y);
 }
 
 static void cluster_verify_linkage(const bench_row *row, const cluster_work *w) {
     const tmap_u32 n = w->n;
-    tmap_u32 *host = (tmap_u32 *)kit_host(n * 16ull), *levels, levels_n = 1;
-    tmap_u32 *up = host, *first = up + n, *end = first + n, *next = end + n; // of a root's list
-    tmap_linkage_edge *edges;
-    cluster_order o;
+    tmap_u32 *step = (tmap_u32 *)kit_device(n * 4ull);
+    tmap_u64 *least = (tmap_u64 *)kit_device(n * 8ull), *tree = (tmap_u64 *)kit_device(n * 8ull);
+    const tmap_linkage_edge *edges;
+    tmap_u64 *want;
+    CHECK(cudaMemset(step, 0xff, n * 4ull));
+    CHECK(cudaMemset(least, 0xff, n * 8ull));
+    CHECK(cudaMemset(tree, 0xff, n * 8ull));
+    for (tmap_u32 k = 0; k + 1 < n; ++k)
+        cluster_prim<<<n / 256 + 1, 256>>>(n, k, w->distances, step, least, tree);
+    CHECK(cudaGetLastError());
     CHECK(cudaMemset(w->edges, 0xff, n * sizeof *w->edges));
     cluster_linkage((void *)w);
-    edges = (tmap_linkage_edge *)kit_to_host(w->edges, (n - 1) * sizeof *edges);
-    while ((1u << levels_n) < n) ++levels_n;
-    levels = (tmap_u32 *)kit_zeroed((tmap_u64)n * (levels_n + 1) * 4);
-    for (tmap_u32 v = 0; v < n; ++v) up[v] = first[v] = end[v] = v;
+    edges = (const tmap_linkage_edge *)kit_to_host(w->edges, (n - 1) * sizeof *edges);
+    want = (tmap_u64 *)kit_to_host(tree, (n - 1) * 8ull);
+    qsort(want, n - 1, sizeof *want, cluster_compare);
     for (tmap_u32 k = 0; k + 1 < n; ++k) {
-        const tmap_linkage_edge e = edges[k], *f = edges + k - 1;
-        tmap_u32 a, b;
-        if (e.i >= e.j || e.j >= n) bench_wrong(row, "edge");
-        if (k && (e.distance < f->distance ||
-                  (e.distance == f->distance && (e.i < f->i || (e.i == f->i && e.j < f->j)))))
-            bench_wrong(row, "order of edges");
-        for (a = e.i; up[a] != a;) a = up[a] = up[up[a]];
-        for (b = e.j; up[b] != b;) b = up[b] = up[up[b]];
-        if (a == b) bench_wrong(row, "circle");
-        levels[end[a]] = k; // by vertices at first
-        next[end[a]] = first[b], end[a] = end[b], up[b] = a;
+        const tmap_u64 at = tmap_condensed_index(edges[k].i, edges[k].j, n);
+        tmap_u32 bits;
+        memcpy(&bits, &edges[k].distance, sizeof bits);
+        if (edges[k].i >= edges[k].j || edges[k].j >= n || ((tmap_u64)bits << 32 | at) != want[k])
+            bench_wrong(row, "edge %u", k);
     }
-    { // from vertices to places
-        tmap_u32 *at = (tmap_u32 *)kit_host(n * 4ull), *last = (tmap_u32 *)kit_host(n * 4ull), v;
-        tmap_u32 root;
-        for (root = 0; up[root] != root;) root = up[root];
-        v = first[root];
-        for (tmap_u32 k = 0; k < n; ++k) {
-            at[v] = k, last[k] = levels[v];
-            v = k + 1 < n ? next[v] : v;
-        }
-        memcpy(levels, last, n * 4ull);
-        for (tmap_u32 l = 1; l <= levels_n; ++l)
-            for (tmap_u32 k = 0; k + (1u << l) < n; ++k) {
-                const tmap_u32 *below = levels + (tmap_u64)(l - 1) * n;
-                const tmap_u32 p = below[k], q = below[k + (1u << (l - 1))];
-                levels[(tmap_u64)l * n + k] = p > q ? p : q;
-            }
-        o.at = (const tmap_u32 *)kit_to_device(at, n * 4ull);
-        o.last = (const tmap_u32 *)kit_to_device(levels, (tmap_u64)n * (levels_n + 1) * 4);
-    }
-    o.n = n, o.edges = w->edges;
-    cluster_before<<<2048, 256>>>(o, w->distances, bench_counter());
-    if (bench_count()) bench_wrong(row, "tree");
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
@@ -266,8 +243,7 @@ static void cluster_time(bench_driver *d, bench_row *row, tmap_u64 clusters, ben
                          cluster_work *w) {
     row->verified = 1;
     bench_key(row, "clusters", "%llu", clusters);
-    bench_time_row(row, body, w);
-    bench_row_end(d, row);
+    bench_row_run(d, row, body, w);
 }
 
 // The rows of one size. Their limit is one reading of the matrix at the measured bandwidth.

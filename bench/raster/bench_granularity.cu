@@ -54,8 +54,7 @@ static void sweep_picture(sweep *s, tmap_u32 g, tmap_u32 percent) {
     bench_verify(&row, wrong_of(s), "cells");
     bench_key(&row, "components", "%llu", t->count);
     row.rate = "mpix_s", row.unit = "Mpix/s", row.each = 1e-3 * (double)t->cells;
-    bench_time_row(&row, run, s);
-    bench_row_end(&s->d, &row);
+    bench_row_run(&s->d, &row, run, s);
 }
 
 int main(int argc, char **argv) {

@@ -130,8 +130,7 @@ static void record(sweep *s, bench_row *row, job *j) {
     bench_key(row, "components", "%llu", j->t.count);
     row->rate = "mpix_s", row->unit = "Mpix/s", row->each = 1e-3 * cells;
     row->limit_ms = 1e-9 * each * cells / s->d.ceilings.copy_tbs;
-    bench_time_row(row, run, j);
-    bench_row_end(&s->d, row);
+    bench_row_run(&s->d, row, run, j);
 }
 
 // One input: labels by each variant, verified, then timed.

@@ -200,8 +200,7 @@ static void sweep_pdist(sweep *s, tmap_u32 n) {
         row.budget_ms *= 4, row.limit_ms = limit_ms(&j);
         row.rate = "gpairs", row.unit = "Gpair/s";
         row.each = 1e-6 * (double)tmap_condensed_cells(n);
-        bench_time_row(&row, job_run, &j);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, job_run, &j);
         CHECK(cudaFree(j.workspace));
     }
 }

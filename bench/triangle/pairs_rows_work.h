@@ -173,77 +173,43 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 4)
 
 // ---- verification -------------------------------------------------------------------------------
 
-// The pull on one body, in double.
-static void rows_reference(tmap_u32 n, const float4 *bodies, double eps2, tmap_u32 body,
-                           double pull[3]) {
-    const float4 u = bodies[body];
-    pull[0] = pull[1] = pull[2] = 0;
-    for (tmap_u32 k = 0; k < n; ++k) {
-        const float4 v = bodies[k];
-        const double x = (double)v.x - u.x, y = (double)v.y - u.y, z = (double)v.z - u.z;
-        const double r2 = x * x + y * y + z * z + eps2, w = v.w / (r2 * sqrt(r2));
-        pull[0] += w * x, pull[1] += w * y, pull[2] += w * z;
+// Of pulls on all bodies: the largest difference to those in double, to found[0], and the largest of
+// these, to found[1]; numbers as words, which are in the same order.
+static __global__ void rows_differ(tmap_u32 n, const float4 *bodies, float eps2,
+                                   const rows_vector *pulls, tmap_u64 *found) {
+    BENCH_EACH(i, n) {
+        const float4 u = bodies[i];
+        double x = 0, y = 0, z = 0;
+        for (tmap_u32 k = 0; k < n; ++k) {
+            const float4 v = bodies[k];
+            const double a = (double)v.x - u.x, b = (double)v.y - u.y, c = (double)v.z - u.z;
+            const double r2 = a * a + b * b + c * c + (double)eps2, w = v.w / (r2 * sqrt(r2));
+            x += w * a, y += w * b, z += w * c;
+        }
+        const double off = fabs(pulls[i].x - x) + fabs(pulls[i].y - y) + fabs(pulls[i].z - z);
+        atomicMax(found, (tmap_u64)__double_as_longlong(off));
+        atomicMax(found + 1, (tmap_u64)__double_as_longlong(fabs(x) + fabs(y) + fabs(z)));
     }
 }
 
-// The largest member of n pulls.
-static double rows_largest(tmap_u32 n, const rows_vector *pulls) {
-    double most = 0;
-    for (tmap_u32 k = 0; k < n; ++k)
-        most = fmax(most, fmax(fabs(pulls[k].x), fmax(fabs(pulls[k].y), fabs(pulls[k].z))));
-    return most;
-}
-
-// The largest difference of members of two pulls; no number where one of them is none.
-static double rows_apart(rows_vector a, double x, double y, double z) {
-    const double u = fabs(a.x - x), v = fabs(a.y - y), w = fabs(a.z - z), sum = u + v + w;
-    return sum == sum ? fmax(u, fmax(v, w)) : sum;
-}
-
-// What verifies pulls. Bodies that are pulled hardly from one side, at the edges of the cube, give
-// the scale of all.
-typedef struct rows_check {
-    tmap_u32 n;
-    const float4 *bodies; // of the host
-    float eps2;
-    rows_vector *got, *want; // of the host; want: the engine's
-    double largest;
-} rows_check;
-
-enum { ROWS_REFERENCES = 9 };
-
-// The largest difference to bodies computed on the host, and, if all is not 0, to all of the
-// engine's; in units of the largest pull.
-static double rows_error(const rows_check *c, const rows_vector *device, int all) {
-    double most = 0;
-    CHECK(cudaMemcpy(c->got, device, c->n * sizeof *device, cudaMemcpyDeviceToHost));
-    for (tmap_u32 k = 0; k < ROWS_REFERENCES; ++k) {
-        const tmap_u32 body = (tmap_u32)((c->n - 1ull) * k / (ROWS_REFERENCES - 1));
-        double pull[3], apart;
-        rows_reference(c->n, c->bodies, c->eps2, body, pull);
-        apart = rows_apart(c->got[body], pull[0], pull[1], pull[2]);
-        if (!(apart <= most)) most = apart;
-    }
-    for (tmap_u32 k = 0; all && k < c->n; ++k) {
-        const double apart = rows_apart(c->got[k], c->want[k].x, c->want[k].y, c->want[k].z);
-        if (!(apart <= most)) most = apart;
-        if (most != most) break;
-    }
-    return most / (all ? c->largest : rows_largest(c->n, c->got));
+// Ends the run if pulls on the device are off by more than 10^-4 of the largest pull: bodies that are
+// pulled hardly from one side, at the edges of the cube, give the scale of all.
+static void rows_verify(bench_row *row, const rows_nxn_job *j, const void *pulls) {
+    tmap_u64 *found = (tmap_u64 *)kit_device(16);
+    double got[2];
+    CHECK(cudaMemset(found, 0, 16));
+    rows_differ<<<(j->n + 127) / 128, 128>>>(j->n, j->bodies, j->eps2, (const rows_vector *)pulls,
+                                             found);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(got, found, sizeof got, cudaMemcpyDeviceToHost));
+    pairs_verify(row, got[0] <= 1e-4 * got[1], got[0] / got[1], 0);
 }
 
 // ---- in a size ----------------------------------------------------------------------------------
 
-// Ends the run if pulls on the device are wrong; `all` as in rows_error.
-static void rows_verify(bench_row *row, const rows_check *c, const void *device, int all) {
-    const double error = rows_error(c, (const rows_vector *)device, all);
-    pairs_verify(row, error <= 1e-4, error, 0);
-}
-
 // The best of the n x n kernels in this run. Of an ordered pair 3 differences, 3 multiplications and
 // additions, a root, 3 multiplications, and 3 multiplications and additions; there are two of them.
-static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, const rows_check *check,
-                            rows_nxn_job *nxn) {
+static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, rows_nxn_job *nxn) {
     bench_time best = {0, 0, 0};
     rows_nxn_job of_best = *nxn;
     nxn->parts = (float4 *)kit_device((tmap_u64)s->n * ROWS_NXN_PARTS * sizeof *nxn->parts);
@@ -252,7 +218,7 @@ static void pairs_sweep_nxn(pairs_sweep *s, bench_row *row, const rows_check *ch
         if (!rows_nxn_choose(nxn, form, s->processors)) continue;
         CHECK(cudaMemset(nxn->out, 0xff, s->n * sizeof *nxn->out));
         rows_nxn_run(nxn);
-        rows_verify(row, check, nxn->out, 1);
+        rows_verify(row, nxn, nxn->out);
         t = bench_measure(rows_nxn_run, nxn, s->d.budget_ms);
         if (best.ms > 0 && t.ms >= best.ms) continue;
         best = t, of_best = *nxn;
@@ -275,31 +241,23 @@ static void pairs_sweep_rows(pairs_sweep *s) {
     pairs_rows_job j;
     pairs_call engine = pairs_call_engine(&j);
     rows_nxn_job nxn;
-    rows_check check;
     if (!once && !by_hand) return;
-    check.got = (rows_vector *)kit_host(bytes), check.want = (rows_vector *)kit_host(bytes);
     j.bodies = (const float4 *)pairs_points(s, 4), j.eps2 = 1e-4f;
-    j.to.result = kit_guarded(bytes), j.to.result_others = 0;
-    CHECK(cudaMemset(j.to.result, 0xff, bytes));
-    CHECK(tmap_pairs_rows_plan_make(s->n, 4, sizeof(float), sizeof(rows_vector),
-                                    (const void *)pairs_rows, &engine.plan));
-    j.to.workspace = kit_device(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
-    CHECK(cudaMemset(j.to.workspace, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
-    check.n = s->n, check.eps2 = j.eps2;
-    check.bodies = (const float4 *)kit_to_host(j.bodies, s->n * sizeof *j.bodies);
-    pairs_call_run(&engine);
-    rows_verify(&row, &check, j.to.result, 0);
-    memcpy(check.want, check.got, bytes);
-    check.largest = rows_largest(s->n, check.want);
-    // All bodies are compared before the engine is timed, by one of the other kernels.
     nxn.n = s->n, nxn.bodies = j.bodies, nxn.eps2 = j.eps2;
-    nxn.out = (rows_vector *)kit_device(bytes), nxn.parts = 0;
-    rows_nxn_choose(&nxn, 0, s->processors);
-    CHECK(cudaMemset(nxn.out, 0xff, bytes));
-    rows_nxn_run(&nxn);
-    rows_verify(&row, &check, nxn.out, 1);
-    if (once) pairs_time(s, &row, &engine, pairs_limit_ms(s, 17));
-    if (by_hand) pairs_sweep_nxn(s, &twice, &check, &nxn);
+    if (once) {
+        j.to.result = kit_guarded(bytes), j.to.result_others = 0;
+        CHECK(cudaMemset(j.to.result, 0xff, bytes));
+        CHECK(tmap_pairs_rows_plan_make(s->n, 4, sizeof(float), sizeof(rows_vector),
+                                        (const void *)pairs_rows, &engine.plan));
+        j.to.workspace = kit_device(tmap_pairs_rows_bytes(&engine.plan, sizeof(rows_vector)));
+        CHECK(cudaMemset(j.to.workspace, 0, (size_t)tmap_pairs_rows_clear(&engine.plan)));
+        pairs_call_run(&engine);
+        rows_verify(&row, &nxn, j.to.result);
+        pairs_time(s, &row, &engine, pairs_limit_ms(s, 17));
+    }
+    if (!by_hand) return;
+    nxn.out = (rows_vector *)kit_guarded(bytes);
+    pairs_sweep_nxn(s, &twice, &nxn);
 }
 
 #endif

@@ -127,8 +127,7 @@ static void pairs_verify(bench_row *row, int right, double got, double want) {
 // Times a launch that has been verified, and writes its row. Returns the time.
 static double pairs_time(pairs_sweep *s, bench_row *row, pairs_call *call, double limit_ms) {
     row->limit_ms = limit_ms;
-    bench_time_row(row, pairs_call_run, call);
-    bench_row_end(&s->d, row);
+    bench_row_run(&s->d, row, pairs_call_run, call);
     return row->time.ms;
 }
 

@@ -226,8 +226,7 @@ static void pairs_sweep_tables(pairs_sweep *s, tmap_u32 n, tmap_u32 samples) {
         if (!bench_wants(&s->d, &row)) continue;
         call = tables_begin(variant, n, samples);
         tables_verify(&row, &call, n, samples);
-        bench_time_row(&row, tables_run, &call);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, tables_run, &call);
         kit_release(0);
     }
 }

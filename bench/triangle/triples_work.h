@@ -246,8 +246,7 @@ static void pairs_sweep_triples(pairs_sweep *s, tmap_u32 n) {
         triples_verify(s, &row, variant, n, job, points);
         CHECK(cudaMemset(job.to.workspace, 0, plan.workspace)); // was one of fewer points
         call = triples_call_of(s, variant, n, job);
-        bench_time_row(&row, triples_run, &call);
-        bench_row_end(&s->d, &row);
+        bench_row_run(&s->d, &row, triples_run, &call);
     }
 }
 
