@@ -223,7 +223,7 @@ static void test_plans(void) {
     bad.height = bad.depth = 2048, bad.slice = 2048 * 2048;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan));
     expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
-    expect(plan.job.tiles == 1u << 19 && plan.job.rows == 1u << 22, "tiles of 2^33 cells");
+    expect(plan.job.tiles == 1u << 19 && plan.job.scan.counts == 1u << 28, "tiles of 2^33 cells");
     bad.neighbours = 26;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     expect(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");

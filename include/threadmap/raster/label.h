@@ -906,12 +906,6 @@ static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_lab
 
 // ---- sum, name: labels of rows and of nodes -----------------------------------------------------
 
-// Number of components with first cells before those of a block's row.
-TMAP_DEVICE tmap_u64 tmapi_label_before_row(const tmapi_label_job *job, tmap_u64 y,
-                                            tmap_u32 column) {
-    return tmapi_label_before(&job->scan, y * job->bx + column);
-}
-
 // Position of a node's number in its row, among the bits of the block.
 TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key, tmap_u64 y0) {
     return (tmap_u32)((key >> 32) - y0) << job->shift | (key & 1023);
@@ -948,7 +942,7 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
         if (job.parent[node] != node) continue;
         key = job.key[node], at = tmapi_label_place(&job, key, a.y);
         first = at >> job.shift << job.shift;
-        label = tmapi_label_before_row(&job, key >> 32, a.column) + (at - first) + 1;
+        label = tmapi_label_before(&job.scan, (key >> 32) * job.bx + a.column) + (at - first) + 1;
         label -= tmapi_raster_count(dead[at / 32] & ((1u << at % 32) - 1));
         for (first /= 32; first < at / 32; ++first) label -= tmapi_raster_count(dead[first]);
         tmapi_label_put(job.node_label, node, label, job.wide);
@@ -992,7 +986,7 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
         tmapi_label_put(room->nodes, i, tmapi_label_get(job->node_label, root, wide), wide);
     }
     for (tmap_u32 r = threadIdx.x; r < job->rows && a.y + r < job->height; r += blockDim.x) {
-        tmap_u64 label = tmapi_label_before_row(job, a.y + r, a.column) + 1;
+        tmap_u64 label = tmapi_label_before(&job->scan, (a.y + r) * job->bx + a.column) + 1;
         for (tmap_u32 k = 0; k < parts; ++k) {
             tmapi_label_put(room->base, r * parts + k, label, wide);
             label += 32 - tmapi_raster_count(room->dead[r * parts + k]);

@@ -67,7 +67,7 @@ typedef struct tmapi_label3_job {
     tmap_u32 nx, ny, nz; // words, groups of rows and groups of slices of the map
     tmap_u32 lx, ly, lz; // log2 of a tile's extents in them
     tmap_u32 tx, ty;     // tiles along x and y
-    tmap_u32 tiles, rows;
+    tmap_u32 tiles;
     tmap_u32 *bits;   // of a word: those of the rows of its group
     tmap_u32 *parent; // of run k of word w of a tile: (16 tile + k) 512 + w
     tmap_u32 *first;  // a bit a cell: the first one of its component
@@ -142,8 +142,8 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
     tiles =
         tmap_mul_saturate((tmap_u64)job->tx * job->ty, (job->nz + (1u << job->lz) - 1) >> job->lz);
     if (tiles > 1u << (28 - TMAPI_LABEL3_TILE)) return TMAP_ERANGE; // runs have numbers of 32 bits
-    job->tiles = (tmap_u32)tiles, job->rows = (tmap_u32)(map->height * map->depth);
-    job->scan.counts = (tmap_u64)job->rows * job->nx;
+    job->tiles = (tmap_u32)tiles;
+    job->scan.counts = map->height * map->depth * job->nx;
     p.workspace = tmapi_label3_divide(job, 0);
     *plan = p;
     return TMAP_OK;
