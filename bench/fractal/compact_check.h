@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // compact_check.h: how bench_compact verifies: the start and steps in every cell or, at large levels,
-// in 2^29 of them, against the rule on the cells around it, which nu finds; and the sectors of memory
+// in 2^26 of them, against the rule on the cells around it, which nu finds; and the sectors of memory
 // that a step has to move.
 #ifndef BENCH_FRACTAL_COMPACT_CHECK_H
 #define BENCH_FRACTAL_COMPACT_CHECK_H
@@ -8,7 +8,7 @@
 #include "compact_job.h"
 
 enum { STEPS = 6, RUN_OF_CELLS = 64 };
-#define CHECKED_CELLS (1ull << 29)
+#define CHECKED_CELLS (1ull << 26)
 
 // Number k of the cells that are checked: all of them, or else runs of cells: the first, one across the
 // end of each sheet of bits, the others anywhere.

@@ -191,7 +191,7 @@ static __global__ void cluster_prim(tmap_u32 n, tmap_u32 k, const float *d, tmap
             v < next ? tmap_condensed_index(v, next, n) : tmap_condensed_index(next, v, n);
         const tmap_u64 edge = (tmap_u64)__float_as_uint(d[at]) << 32 | at;
         if (edge < least[v]) least[v] = edge;
-        atomicMin(edges + k, least[v]);
+        if (least[v] < edges[k]) atomicMin(edges + k, least[v]); // few of them are
     }
 }
 
