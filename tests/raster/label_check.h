@@ -4,7 +4,7 @@
 #ifndef TESTS_RASTER_LABEL_CHECK_H
 #define TESTS_RASTER_LABEL_CHECK_H
 
-#include "kit.h"
+#include "../kit.h"
 #include <threadmap/raster/label_measure.h>
 
 // Cells as numbers, slice by slice and row by row: neighbours with equal numbers are of one component,
