@@ -179,10 +179,8 @@ static void run_fold(const tmap_each_plan *plan, job *j, tmap_u64 cut, tmap_u64 
 // A kernel by a plan of `maker`; loop: -1 leaves the maker's.
 static void run(int kernel, int type, int maker, tmap_u64 pitch, int loop, const cells *c) {
     static const dim3 shapes[] = {dim3(32), dim3(32, 8), dim3(8, 9), dim3(3, 5, 7)};
-    const tmap_u32 most = kernel == FOLD ? 8 : 16; // bytes of an element
-    const tmap_u32 size = kernel == VISIT || kernel >= PAINT ? 4
-                          : 1u << type < most                ? 1u << type
-                                                             : most;
+    const tmap_u32 bytes_of[] = {1, 2, 4, 8, kernel == FOLD ? 8u : 16u}; // an element of a type
+    const tmap_u32 size = kernel == VISIT || kernel >= PAINT ? 4 : bytes_of[type];
     const int mark = kit_mark(), poison = kernel == VISIT || kernel == PAINT ? 0 : 0x5a;
     tmap_each_plan plan;
     CHECK(engine_plan(maker, c->f, c->r, pitch, kernels[type][kernel], &plan));
@@ -225,8 +223,8 @@ static void run(int kernel, int type, int maker, tmap_u64 pitch, int loop, const
             CHECK(tmap_each_plan_share(&share, part ? cut : 0, part ? plan.items - cut : cut));
             CHECK(tmap_each_launch(&share, &j, 0));
         }
-        if (turn &&
-            by_shapes) { // blocks of other shapes than the plan's, as a user may launch them
+        if (turn && by_shapes) {
+            // blocks of other shapes than the plan's, as a user may launch them
             void *arguments[] = {&plan, &j};
             CHECK(cudaLaunchKernel(plan.kernel, dim3(3), shapes[below(COUNT(shapes))], arguments,
                                    plan.shared, 0));

@@ -29,6 +29,8 @@ typedef struct kat_vector {
 typedef tmap_u32 kat_answer;
 enum { KAT_MAP64 = 1, KAT_INDEX = 2, KAT_MAP32 = 4, KAT_INDEX32 = 8, KAT_UTM = 16 };
 
+TMAP_FN kat_answer kat_bit(int right, tmap_u32 bit) { return right ? 0 : bit; }
+
 TMAP_FN int kat_fits32(const kat_vector *v) {
     tmap_u64 cells = v->order == KAT_UPPER ? tmap_triangle_cells(v->n)
                                            : (v->n ? tmap_condensed_cells(v->n) : v->number);
@@ -55,8 +57,8 @@ TMAP_FN kat_answer kat_ask64(const kat_vector *v) {
         p = tmap_condensed_map64(v->number, v->n);
         number = tmap_condensed_index(v->i, v->j, v->n);
     }
-    return (p.i == v->i && p.j == v->j && k == v->k ? 0u : KAT_MAP64) |
-           (number == v->number ? 0u : KAT_INDEX);
+    return kat_bit(p.i == v->i && p.j == v->j && k == v->k, KAT_MAP64) |
+           kat_bit(number == v->number, KAT_INDEX);
 }
 
 TMAP_FN kat_answer kat_ask32(const kat_vector *v) {
@@ -80,8 +82,8 @@ TMAP_FN kat_answer kat_ask32(const kat_vector *v) {
         p = tmap_condensed_map(number, n);
         u = tmap_triangle_utm_map(number, n);
     }
-    return (p.i == i && p.j == j && k == v->k ? 0u : KAT_MAP32) |
-           (index == v->number ? 0u : KAT_INDEX32) | (u.i == i && u.j == j ? 0u : KAT_UTM);
+    return kat_bit(p.i == i && p.j == j && k == v->k, KAT_MAP32) |
+           kat_bit(index == v->number, KAT_INDEX32) | kat_bit(u.i == i && u.j == j, KAT_UTM);
 }
 
 // All that the maps say wrongly about vector v.
