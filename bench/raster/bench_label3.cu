@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
-// bits, with 32-bit labels; and tmap_label of a picture of as many cells as a batch has.
+// bits, with 32-bit labels; tmap_label_measure of these labels; and tmap_label of a picture of as many
+// cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against components.h.
 #include "components.h"
 #include "../../tests/raster/flood_inputs.h"
 
 #include <threadmap/raster/label.h>
+#include <threadmap/raster/label_measure.h>
 
 enum { NOISE_50, NOISE_31, NOISE_10, BALLS, CHECKERBOARD, ALL, INPUTS };
 static const char *const input_names[INPUTS] = {"noise_50", "noise_31",     "noise_10",
@@ -53,7 +55,7 @@ static __global__ void make_bits(components t, tmap_u32 *bits) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-enum { LABEL3, LABEL3_BITS, PICTURE, VARIANTS };
+enum { LABEL3, LABEL3_MEASURE, LABEL3_BITS, PICTURE, VARIANTS };
 
 typedef struct job {
     components t;
@@ -63,13 +65,16 @@ typedef struct job {
     tmap_label_plan picture;
     void *workspace;
     int *labels;
-    tmap_u64 *count;
+    tmap_u64 *count, most; // most: components of a volume, or of an image
+    tmap_label_shape *shapes;
 } job;
 
 static void run(void *context) {
     job *j = (job *)context;
     if (j->variant == PICTURE)
         CHECK(tmap_label(&j->picture, j->t.mask, j->workspace, j->labels, j->count, 0));
+    else if (j->variant == LABEL3_MEASURE)
+        CHECK(tmap_label_measure(&j->plan.array, j->labels, j->most, j->shapes, 0));
     else
         CHECK(tmap_label3(&j->plan, j->variant == LABEL3_BITS ? (const void *)j->bits : j->t.mask,
                           j->workspace, j->labels, j->count, 0));
@@ -96,9 +101,43 @@ static tmap_u64 look(job *j) {
     const tmap_u64 wrong = components_wrong(&j->t, j->labels);
     const tmap_u64 *count = (const tmap_u64 *)kit_to_host(j->count, counts * 8);
     tmap_u64 sum = 0;
-    for (tmap_u64 i = 0; i < counts; ++i) sum += count[i];
+    j->most = 0;
+    for (tmap_u64 i = 0; i < counts; ++i) {
+        sum += count[i];
+        if (count[i] > j->most) j->most = count[i];
+    }
     kit_release(mark);
     return wrong + (sum != j->t.count);
+}
+
+// Adds up the areas of all components; counts cells outside their component's box.
+static __global__ void shapes_cells(job j, unsigned long long *areas, tmap_u64 *count) {
+    const tmap_u64 w = j.t.map.width, h = j.t.map.height;
+    tmap_u64 wrong = 0;
+    BENCH_EACH(i, j.t.cells) {
+        const tmap_u64 x = i % w, y = i / w % h, z = i / w / h;
+        if (!j.t.mask[i]) continue;
+        const tmap_u64 at =
+            (components_flat(j.t.map.neighbours) ? z * j.most : 0) + (tmap_u64)j.labels[i] - 1;
+        const tmap_label_shape *s = j.shapes + at;
+        atomicAdd(areas + at, 1ull);
+        wrong += x < s->left || x > s->right || y < s->top || y > s->bottom || z < s->front ||
+                 z > s->back;
+    }
+    if (wrong) atomicAdd(count, wrong);
+}
+// Counts shapes whose area or first cell is wrong.
+static __global__ void shapes_wrong(job j, tmap_u64 shapes, const unsigned long long *areas,
+                                    tmap_u64 *count) {
+    tmap_u64 wrong = 0;
+    BENCH_EACH(i, shapes) {
+        const tmap_label_shape s = j.shapes[i];
+        wrong += s.area != areas[i];
+        if (s.area)
+            wrong += s.first >= j.t.cells || j.t.parents[s.first] != s.first ||
+                     j.labels[s.first] != (int)(i % j.most + 1);
+    }
+    if (wrong) atomicAdd(count, wrong);
 }
 
 typedef struct sweep {
@@ -109,7 +148,7 @@ typedef struct sweep {
 } sweep;
 
 static bench_row row_of(const sweep *s, const job *j, int variant) {
-    static const char *const names[] = {"label3", "label3_bits", "picture"};
+    static const char *const names[] = {"label3", "label3_measure", "label3_bits", "picture"};
     const tmap_label3_map *map = &j->t.map;
     bench_row row = bench_row_begin(&s->d, "label", names[variant],
                                     variant == PICTURE                 ? "map"
@@ -126,14 +165,29 @@ static bench_row row_of(const sweep *s, const job *j, int variant) {
 // Times a job that has been verified, and writes its row. The limit is the bytes in and out.
 static void record(sweep *s, bench_row *row, job *j) {
     const double cells = (double)j->t.cells;
-    const double each = j->variant == LABEL3_BITS ? 4.125 : 5;
+    const double each = j->variant == LABEL3_MEASURE ? 4 : j->variant == LABEL3_BITS ? 4.125 : 5;
     bench_key(row, "components", "%llu", j->t.count);
     row->rate = "mpix_s", row->unit = "Mpix/s", row->each = 1e-3 * cells;
     row->limit_ms = 1e-9 * each * cells / s->d.ceilings.copy_tbs;
     bench_row_run(&s->d, row, run, j);
 }
 
-// One input: labels by each variant, verified, then timed.
+// The shapes of labels that have been verified.
+static void measure(sweep *s, bench_row *row, job *j) {
+    const tmap_u64 shapes = j->most * (components_flat(j->t.map.neighbours) ? j->t.map.depth : 1);
+    unsigned long long *areas = (unsigned long long *)kit_device(shapes * 8);
+    tmap_u64 *count = bench_counter();
+    j->shapes = (tmap_label_shape *)kit_guarded(shapes * sizeof *j->shapes);
+    j->variant = LABEL3_MEASURE;
+    run(j);
+    CHECK(cudaMemset(areas, 0, shapes * 8));
+    COMPONENTS_RUN(shapes_cells, *j, areas, count);
+    COMPONENTS_RUN(shapes_wrong, *j, shapes, areas, count);
+    bench_verify(row, bench_count(), "shapes or cells");
+    record(s, row, j);
+}
+
+// One input: labels by each variant, verified, then timed; those of bytes are measured.
 static void sweep_input(sweep *s, job *j, int picture) {
     bench_row rows[VARIANTS];
     int wanted[VARIANTS] = {0}, any = 0;
@@ -148,13 +202,15 @@ static void sweep_input(sweep *s, job *j, int picture) {
     components_verify(&j->t);
     for (int v = 0; v < VARIANTS; ++v) {
         const int mark = kit_mark();
-        if (!wanted[v]) continue;
+        if (v == LABEL3_MEASURE || (!wanted[v] && !(v == LABEL3 && wanted[LABEL3_MEASURE])))
+            continue;
         j->variant = v;
         CHECK(cudaMemset(j->labels, 0xa5, (size_t)j->t.cells * 4));
         make(j);
         run(j);
         bench_verify(&rows[v], look(j), "cells");
-        record(s, &rows[v], j);
+        if (wanted[v]) record(s, &rows[v], j);
+        if (v == LABEL3 && wanted[LABEL3_MEASURE] && j->most) measure(s, &rows[LABEL3_MEASURE], j);
         kit_release(mark);
     }
 }
