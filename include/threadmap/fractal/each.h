@@ -231,7 +231,7 @@ static inline int tmapi_each_plan_side_by_side(tmap_each_plan *plan, const tmap_
     for (p.chunk = 1; p.chunk <= TMAPI_COMPACT_SIDE_BY_SIDE; ++p.chunk) {
         tmap_u32 resident;
         p.block = (p.chunk * cells + 31) / 32 * 32;
-        p.shared = tmapi_compact_shared_bytes(p.f, cells, p.chunk, p.halo);
+        p.shared = tmapi_compact_shared_bytes(p.f, cells, p.chunk, p.halo, p.word.bytes != 0);
         resident = tmap_resident_blocks(facts, p.block, p.shared);
         if (!resident) break; // larger ones do not fit either
         if (resident * p.chunk * cells <= best) continue;

@@ -280,16 +280,70 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
 
 // ---- in compact storage -------------------------------------------------------------------------
 
-// Returns 0, with nothing done, where a block has too few threads for one tile or the plan is not
-// for a stencil and has no shared memory for it, and for words with a plan of single cells.
+TMAP_DEVICE tmapi_compact_block tmapi_stencil_block_make(const tmap_each_plan *plan,
+                                                         const tmapi_stencil *s,
+                                                         unsigned char *shared) {
+    tmapi_compact_block b;
+    b.shared = shared;
+    b.cells = tmapi_pow32(plan->f.k, plan->tile_level), b.deep = tmapi_compact_deep(s->size);
+    b.threads = blockDim.x * blockDim.y * blockDim.z, b.rank = tmap_thread_rank();
+    b.tiles = b.threads / b.cells < plan->chunk ? b.threads / b.cells : plan->chunk;
+    b.halo = b.tiles * plan->halo, b.step = b.tiles * b.deep, b.row = b.tiles * b.cells;
+    b.row_inverse = tmapi_compact_inverse(b.row);
+    b.at = tmapi_compact_shared_at(plan->f, b.cells, b.tiles, plan->halo, s->size, s->words);
+    b.lookup = (tmapi_compact_lookup *)(shared + b.at.lookup);
+    return b;
+}
+
+// Returns 0, with nothing done, where a block has no tiles, and for words with a plan of
+// single cells.
 TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_stencil *s) {
     extern __shared__ uint4 tmapi_each_shared[];
-    tmapi_compact_block b;
-    b.s = s, b.f = plan->f, b.r = plan->r, b.tile_level = plan->tile_level, b.word = plan->word;
-    b.offset = plan->offset, b.items = plan->items;
-    b.first = (tmap_u32)plan->first, b.count = (tmap_u32)plan->count;
-    b.tiles = plan->chunk, b.halo = plan->halo, b.shared = (unsigned char *)tmapi_each_shared;
-    return (!s->words || plan->word.bytes) && tmapi_compact_run(&b);
+    const tmapi_compact_block b =
+        tmapi_stencil_block_make(plan, s, (unsigned char *)tmapi_each_shared);
+    // Each block takes an equal share of the tiles, whose numbers are below 2^32.
+    const tmap_u32 share = (tmap_u32)plan->count / gridDim.x;
+    const tmap_u32 more = (tmap_u32)plan->count - share * gridDim.x;
+    const tmap_u32 first = blockIdx.x * share + (blockIdx.x < more ? blockIdx.x : more);
+    const tmap_u32 step_bytes = b.step * b.cells * s->size; // a multiple of 16
+    // Three steps are in progress, of `left`, `next` and `then` tiles: the rule is applied to the
+    // first, the values of the next are copied, from `from` on, and a table is made for the third,
+    // from tile `tile` on.
+    tmap_u32 left = 0, next = 0, then, rest = share + (blockIdx.x < more), buffer = 0;
+    tmap_u32 tile = (tmap_u32)plan->first + first, values;
+    const unsigned char *from = s->in + (plan->offset + (tmap_u64)tile * b.cells) * s->size;
+    tmap_u64 at = plan->offset + (tmap_u64)tile * b.cells + b.rank;
+    unsigned char *t0 = b.shared + b.at.table, *t1 = t0 + b.at.table_bytes;
+    unsigned char *t2 = t1 + b.at.table_bytes;
+    tmapi_compact_lane lane;
+    if (b.tiles == 0 || (s->words && !plan->word.bytes)) return 0;
+    tmapi_compact_block_begin(&b, &plan->f, s->size);
+    __syncthreads();
+    values = 16 + ((tmap_u32)(tmap_u64)from & 15);
+    if (b.rank < b.row) lane = tmapi_compact_lane_make(&b, plan->tile_level, s->size, values);
+    then = rest < b.step ? rest : b.step, rest -= then;
+    while (left | next | then) {
+        unsigned char *t = t0;
+        tmapi_async_wait_all();
+        __syncthreads();
+        if (next) {
+            unsigned char *to = b.shared + (buffer ^ 1) * b.at.buffer;
+            tmapi_compact_fetch(s, &b, plan->offset, plan->items, next, from, to + values);
+            tmapi_compact_halo_fetch(s, &b, &plan->word, plan->offset, t1, to + b.at.halo_values);
+            from += step_bytes;
+        }
+        if (then) tmapi_compact_table(s, &b, plan->f, plan->r, plan->tile_level, tile, then, t2);
+        if (left) {
+            if (b.rank < b.row)
+                tmapi_compact_apply(s, &b, &lane, left, at,
+                                    b.shared + buffer * b.at.buffer + values, t0);
+            at += b.step * b.cells;
+        }
+        t0 = t1, t1 = t2, t2 = t;
+        left = next, next = then, tile += b.step, buffer ^= 1;
+        then = rest < b.step ? rest : b.step, rest -= then;
+    }
+    return 1;
 }
 
 // ---- the calls ----------------------------------------------------------------------------------
