@@ -29,7 +29,7 @@
 
 // ---- options ------------------------------------------------------------------------------------
 
-// Up to so many numbers of one option.
+// The most numbers of one option.
 enum { BENCH_NUMBERS = 16 };
 typedef struct bench_numbers {
     tmap_u32 value[BENCH_NUMBERS];

@@ -19,8 +19,8 @@ static tmap_u32 levels_of(tmap_u32 n, tmap_ask_params a) {
     return tmap_region_levels(n, a.g, a.r, a.b);
 }
 
-// The largest B with which a plan has so many levels: the last ones have regions of side r B or a
-// little more. Returns 0 if there is none.
+// The largest B with which a plan has this number of levels: the last ones have regions of side r B
+// or a little more. Returns 0 if there is none.
 static int params_of(tmap_u32 n, tmap_u64 g, tmap_u64 r, tmap_u32 levels, tmap_ask_params *out) {
     tmap_u64 b;
     if (g < 1 || g > n || g > 65535 || r < 2 || r > 1024 || levels < 1) return 0;

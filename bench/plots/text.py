@@ -6,7 +6,7 @@ NOTHING = "Not measured yet."
 
 
 def sig(value, digits=3):
-    """A number with so many significant digits, never with an exponent; - for None."""
+    """A number with this many significant digits, never with an exponent; - for None."""
     if value is None:
         return "-"
     if value == 0:

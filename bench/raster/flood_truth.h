@@ -55,7 +55,7 @@ static __global__ void flood_truth_largest(components c, tmap_u64 *number) {
     if (most) atomicMax(number, most);
 }
 
-// Bytes that the truth of so many cells takes.
+// Bytes that the truth of this number of cells takes.
 static inline tmap_u64 flood_truth_bytes(tmap_u64 cells) { return 11 * cells + 64; }
 
 // Memory of kit.h for a square map.

@@ -11,8 +11,8 @@
 
 // ---- by hand ------------------------------------------------------------------------------------
 
-// A form is so many threads in a block, bodies in a thread, and parts that the others are split into
-// where there would be too few blocks; what the parts give is joined by a second kernel.
+// A form is a number of threads in a block, of bodies in a thread, and of parts that the others are
+// split into where there would be too few blocks; a second kernel joins what the parts give.
 #define ROWS_NXN_PARTS 16u // at most
 
 enum { ROWS_NXN_SHAPES = 9, ROWS_NXN_FORMS = 2 * ROWS_NXN_SHAPES };

@@ -255,8 +255,8 @@ static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 
     return count;
 }
 
-// Whether UTM by x rsqrt(x) is right for so many rows of blocks, which hangs on the device's rsqrt:
-// all blocks are compared with the exact map of the upper triangle.
+// Whether UTM by x rsqrt(x) is right for this number of rows of blocks, which depends on the
+// device's rsqrt: all blocks are compared with the exact map of the upper triangle.
 static __global__ void triangle_utm_wrong(tmap_u32 rows, tmap_u64 blocks, tmap_u64 *wrong) {
     tmap_u64 bad = 0;
     BENCH_EACH(k, blocks) {
