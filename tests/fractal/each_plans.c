@@ -9,7 +9,8 @@
 
 // Of an H200, and of a kernel with __launch_bounds__(512, 2) that takes all 64 registers.
 static tmap_facts facts_of(tmap_u32 registers) {
-    const tmap_device_facts h200 = {90, 132, 2048, 32, 65536, 65536, 228 << 10, 227 << 10, 1024, 2};
+    const tmap_device_facts h200 = {90,        132,       2048, 32, 65536, 65536,
+                                    228 << 10, 227 << 10, 1024, 2,  1};
     tmap_facts facts;
     facts.device = h200;
     facts.kernel.registers = registers, facts.kernel.shared = 0;

@@ -212,6 +212,7 @@ TMAP_FN void kat_ask(const kat_vector *v, kat_answer *wrong) {
 }
 
 #if !TMAP_NVRTC
+#include <stdio.h>
 // The names of the maps that are wrong.
 static inline const char *maps_names(tmap_u32 wrong) {
 #define MAPS_TEXT(name) #name,

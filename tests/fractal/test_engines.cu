@@ -278,7 +278,7 @@ typedef struct smallest {
     tmap_u32 value, x, y;
 } smallest;
 
-static __device__ void take_smaller(smallest *a, smallest b) {
+TMAP_FN void take_smaller(smallest *a, smallest b) {
     if (b.value < a->value || (b.value == a->value && (b.y < a->y || (b.y == a->y && b.x < a->x))))
         *a = b;
 }

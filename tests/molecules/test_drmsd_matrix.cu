@@ -379,7 +379,7 @@ static void check_plans(int none) {
             for (int form = EXACT; form < FORMS; ++form) {
                 const problem p = {frames, n, 0, 0, 0};
                 const tmap_drmsd_shape one = shape_for(n, frames, 0, form, 0);
-                tmap_drmsd_plan made, of;
+                tmap_drmsd_plan made = {}, of;
                 const cudaError_t error = plan_of(form, p, 0, 0, &made);
                 of_case(p, form, 0);
                 expect(tmap_drmsd_matrix_runs(one.form, &facts) == (!none || !form),

@@ -84,8 +84,8 @@ static label_truth label_truth_of(const label_cells *c) {
 }
 
 // Shapes of labels 1 to `components`, of each image; those beyond are left out.
-static inline void label_check_shapes(const label_call *call, const void *labels, const label_truth *t,
-                               tmap_u64 components) {
+static inline void label_check_shapes(const label_call *call, const void *labels,
+                                      const label_truth *t, tmap_u64 components) {
     const tmap_u64 bytes = t->parts * components * sizeof(tmap_label_shape);
     tmap_label_shape *on_device = (tmap_label_shape *)kit_guarded(bytes), *shapes;
     const tmap_label_shape *truth = t->shapes;
@@ -127,7 +127,7 @@ static inline void label_check(const label_cells *c, const label_call *call) {
 // ---- calls that go wrong ------------------------------------------------------------------------
 
 // An error of the user's from before is neither reported nor cleared. Cells are read as they are.
-static void label_check_error_kept(const label_call *c, tmap_u64 cells) {
+static inline void label_check_error_kept(const label_call *c, tmap_u64 cells) {
     void *in = kit_filled(c->bytes, 1), *work = kit_device(c->workspace);
     void *labels = kit_device(cells * 8), *count = kit_device(cells * 8);
     tmap_label_shape *shapes = (tmap_label_shape *)kit_device(2 * sizeof *shapes);
@@ -143,7 +143,7 @@ static void label_check_error_kept(const label_call *c, tmap_u64 cells) {
 
 // Pointers that a labeller and the measure of shapes refuse, which write nothing. aligned: bytes to
 // a multiple of which cells must be; most: components too many for shapes.
-static void label_check_refused(const label_call *c, int aligned, tmap_u64 most) {
+static inline void label_check_refused(const label_call *c, int aligned, tmap_u64 most) {
     const tmap_label_array *array = &c->array;
     const struct {
         int plan, cells, workspace, labels, count; // bytes on, -1: null

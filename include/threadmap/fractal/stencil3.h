@@ -204,7 +204,7 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
 static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
     const tmap_u32 slices = p->word.bytes > 16 ? p->word.bytes / 16 : 1;
     tmap_u64 tiles;
-    p->warps = 0;
+    p->block = p->warps = 0;
     for (tmap_u32 block = 512; block >= 32; block /= 2) {
         const tmap_u32 chunk = 2 * block / (p->cells * slices) + 1;
         const tmap_u32 shared = tmapi_stencil3_shared_at(p, chunk).bytes;
