@@ -176,6 +176,20 @@ static void test_sizes(int full) {
     }
 }
 
+// Images side by side and below each other, that fill a block's rows or not.
+static void test_batches(int full) {
+    static const tmap_u64 sizes[][3] = {{256, 70, 5},  {200, 150, 3}, {512, 66, 3},  {64, 65, 17},
+                                        {128, 128, 4}, {100, 9, 30},  {1030, 70, 3}, {1024, 64, 2},
+                                        {513, 5, 6},   {16, 16, 50},  {1, 200, 33},  {65, 130, 18}};
+    for (unsigned i = 0; i < COUNT(sizes) * (full ? KINDS : 2); ++i) {
+        const tmap_u64 *s = sizes[i % COUNT(sizes)];
+        for (int k = 3; k < 20; k += k % 5 == 3 ? 1 : 4) { // 8 and 4 neighbours
+            const test_case c = make(s[0], s[1], s[2], k, (int)kit_below(&label_random, KINDS));
+            check(&c);
+        }
+    }
+}
+
 // ---- plans, errors ------------------------------------------------------------------------------
 
 static void test_plans(void) {
@@ -231,7 +245,10 @@ static void test_plans(void) {
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     bad.kind = TMAP_LABEL3_BITS, bad.neighbours = 4, bad.pitch = 64, bad.slice = 64 * 2048;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
-    expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "a batch of bits");
+    expect(plan.workspace > 1ull << 31 && plan.workspace < 1ull << 32, "a batch of bits");
+    bad.width = 512, bad.pitch = 16, bad.slice = 16 * 2048, bad.depth = 8192;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    expect(plan.workspace > 5ull << 31 && plan.workspace < 7ull << 31, "images side by side");
 }
 
 static void test_arguments(void) {
@@ -250,5 +267,6 @@ int main(void) {
     test_plans();
     test_random(kit_full ? 2000 : 300);
     test_sizes(kit_full);
+    test_batches(kit_full);
     return kit_end("label3");
 }

@@ -50,20 +50,26 @@ typedef struct tmapi_label_job {
     tmapi_label_scan scan; // counts of first cells in each row of a block, row by row over the map
     const void *cells;
     tmap_u64 width, height, pitch;
-    int type, eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
-    tmap_u32 bx;                               // blocks of a row of blocks
-    tmap_u64 by;                               // rows of blocks
-    tmap_u32 rows, slots;                      // of a block; of a row
-    tmap_u32 shift;                            // bits of a component's number in its row
-    tmap_u32 nodes;                            // of a block, at most
-    tmap_u64 words;                            // of a row of bits
+    tmap_u64 images, slice;              // of a batch (1: a picture); from an image to the next
+    int type, bits;                      // bits: a mask of words, 32 cells each
+    int eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
+    tmap_u32 beside;                     // log2 of the images that a block takes side by side
+    tmap_u32 bx, bands;                  // blocks of a row of blocks; rows of blocks of an image
+    tmap_u64 by;                         // rows of blocks of all images
+    tmap_u32 rows, slots;                // of a block; of a row
+    tmap_u32 shift;        // bits of a component's number in its row of a block: that of the
+                           // image, and above it that of the component in its row
+    tmap_u32 nodes;        // of a block, at most
+    tmap_u64 words;        // of a row of bits
     tmap_u32 *in, *starts; // a bit a cell: it belongs to a component; it starts a run of values
     tmap_u32 *used;        // nodes of a block
     tmap_u32 *parent;      // of a node: a node of the same component
     tmap_u64 *key;         // of a node: row, block and number in the row of its first cell
     unsigned short *edge;  // components of the first and the last cell of a block's row
     void *labels;          // until the last kernel the slots of a row are stored in its labels
+    tmap_u32 *codes;       // or here, where a block takes images side by side
     void *node_label;      // labels of nodes
+    tmap_u64 *found;       // components of each image, for the user
 } tmapi_label_job;
 
 // A plan, made by tmap_label_plan_make. workspace: bytes that tmap_label needs.
@@ -81,11 +87,19 @@ typedef struct tmapi_label_row {
     tmap_u32 in, starts, slot;
 } tmapi_label_row;
 
+// The part of the map, or of the images, that a block takes. Rows of words, of slots and of keys
+// are numbered over all images.
+typedef struct tmapi_label_area {
+    tmap_u32 block, column, band; // its number; its column and its row of blocks
+    tmap_u32 image, x, y;         // the first of its images; its first cell in them
+} tmapi_label_area;
+
 // Shared memory of a block after its slots.
 typedef struct tmapi_label_local {
     tmapi_label_row last[TMAPI_LABEL_WARPS][32]; // the last row of each warp
     tmap_u32 queue[TMAPI_LABEL_WARPS][64];       // pairs of slots to unite
     tmap_u32 nodes;
+    tmapi_label_area area;
     tmap_u32 marks[1]; // a bit a slot: a root whose component reaches an inner edge
 } tmapi_label_local;
 
@@ -113,6 +127,7 @@ TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
 TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
     const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
+    const tmap_u64 codes = job->beside ? rows * job->slots * 2 : 0;
     tmap_u64 end = 0;
     job->in = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
     job->starts = job->in;
@@ -124,7 +139,43 @@ TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     job->key = (tmap_u64 *)(w + tmapi_raster_part(&end, nodes * 8));
     job->edge = (unsigned short *)(w + tmapi_raster_part(&end, rows * job->bx * 4));
     job->node_label = (void *)(w + tmapi_raster_part(&end, nodes * (job->wide ? 8 : 4)));
+    job->codes = (tmap_u32 *)(w + tmapi_raster_part(&end, codes));
     return end;
+}
+
+// Divides the work of a plan whose job has the cells. images side by side: as many of at most 512
+// columns as fit a block, each with a power of two of words, 2 at least.
+TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
+    tmapi_label_job *job = &p->job;
+    const int mask = job->type == TMAP_RASTER_MASK;
+    const tmap_u32 each =
+        (mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES) / TMAPI_LABEL_WARPS;
+    tmap_u32 columns;
+    p->shared = facts->device.block_shared, p->threads = TMAPI_LABEL_WARPS * 32;
+    job->cells = 0, job->labels = 0, job->found = 0;
+    job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
+    job->shift = mask ? 9 : 10;
+    for (job->beside = 0; job->images > 1u << job->beside && job->beside < 4; ++job->beside)
+        if (job->width > TMAPI_LABEL_CELLS / 2 >> job->beside) break;
+    job->rows = each * TMAPI_LABEL_WARPS;
+    while (job->rows > each && (job->height <= job->rows / 2 ||
+                                tmapi_label_local_bytes(job->rows * job->slots) > p->shared))
+        job->rows /= 2, p->threads /= 2;
+    job->bx = (tmap_u32)((job->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
+    job->bands = (tmap_u32)((job->height + job->rows - 1) / job->rows);
+    job->by = (((job->images - 1) >> job->beside) + 1) * job->bands;
+    job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
+    columns = job->width < TMAPI_LABEL_CELLS ? (tmap_u32)job->width : TMAPI_LABEL_CELLS;
+    job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
+    job->nodes <<= job->beside;
+    if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
+    job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
+    if (job->bands == 1 && job->bx == 1) job->nodes = 0;
+    if (tmap_mul_saturate(job->bx * job->by, job->nodes + 2) > 0xffffffffull) return TMAP_ERANGE;
+    job->scan.counts = (job->by << job->beside) * job->rows * job->bx;
+    p->blocks = (tmap_u32)(job->bx * job->by);
+    p->workspace = tmapi_label_divide(job, 0);
+    return TMAP_OK;
 }
 
 // Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
@@ -137,67 +188,64 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
                                tmap_label_plan *plan) {
     tmap_label_plan p;
     tmapi_label_job *job = &p.job;
-    tmap_u32 columns;
-    int mask;
+    int code;
     if (!tmapi_raster_valid(map, 0, TMAP_RASTER_MASK) || map->pitch >> 32 ||
         (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    mask = map->type == TMAP_RASTER_MASK;
-    p.map = *map, p.shared = facts->device.block_shared;
+    p.map = *map;
     p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
     p.array.form = form, p.array.images = 0;
-    job->cells = 0, job->labels = 0;
     job->width = map->width, job->height = map->height, job->pitch = map->pitch;
+    job->images = 1, job->slice = 0, job->bits = 0;
     job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
     job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
-    job->rows = mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES;
-    job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
-    p.threads = TMAPI_LABEL_WARPS * 32;
-    if (tmapi_label_local_bytes(job->rows * job->slots) > p.shared) job->rows /= 2, p.threads /= 2;
-    job->shift = mask ? 9 : 10;
-    job->bx = (tmap_u32)((map->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
-    job->by = (map->height + job->rows - 1) / job->rows;
-    job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
-    columns = map->width < TMAPI_LABEL_CELLS ? (tmap_u32)map->width : TMAPI_LABEL_CELLS;
-    job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
-    if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
-    job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
-    job->scan.counts = job->by * job->rows * job->bx;
-    if (tmap_mul_saturate(job->bx * job->by, job->nodes) > 0xffffffffull) return TMAP_ERANGE;
-    p.blocks = (tmap_u32)(job->bx * job->by);
-    p.workspace = tmapi_label_divide(job, 0);
-    *plan = p;
-    return TMAP_OK;
+    if ((code = tmapi_label_plan_end(facts, &p)) == TMAP_OK) *plan = p;
+    return code;
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-// The part of the map that a block takes.
-typedef struct tmapi_label_area {
-    tmap_u32 block, column; // its number; its column of blocks
-    tmap_u64 x, y;          // its first cell
-} tmapi_label_area;
-
 TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
     tmapi_label_area a;
-    a.block = blockIdx.x, a.column = a.block % job->bx;
-    a.x = (tmap_u64)a.column * TMAPI_LABEL_CELLS;
-    a.y = (tmap_u64)(a.block / job->bx) * job->rows;
+    a.block = blockIdx.x, a.column = a.block % job->bx, a.band = a.block / job->bx;
+    a.image = a.band / job->bands << job->beside;
+    a.x = a.column * TMAPI_LABEL_CELLS, a.y = a.band % job->bands * job->rows;
     return a;
+}
+
+// Row r of a block, counted over all images.
+TMAP_DEVICE tmap_u64 tmapi_label_row_of(const tmapi_label_job *job, const tmapi_label_area *a,
+                                        tmap_u32 r) {
+    return (tmap_u64)a->band * job->rows + r;
+}
+
+// Where word k of a block's row is: its image, and its first column there.
+TMAP_DEVICE tmap_u32 tmapi_label_word_at(const tmapi_label_area *a, tmap_u32 beside, tmap_u32 k,
+                                         tmap_u32 *x) {
+    *x = a->x + (k & (31u >> beside)) * 32;
+    return a->image + (k >> (5 - beside));
+}
+
+// The number of the count of row r of a block in the scan, for image i of those side by side.
+TMAP_DEVICE tmap_u64 tmapi_label_count_at(const tmapi_label_job *job, const tmapi_label_area *a,
+                                          tmap_u32 r, tmap_u32 i) {
+    return ((tmap_u64)(a->image + i) * (job->bands * job->rows) + a->y + r) * job->bx + a->column;
 }
 
 // Words of a row of a block that are outside the map; their slots are not stored.
 TMAP_DEVICE tmap_u32 tmapi_label_blank(const tmapi_label_job *job, tmap_u32 column) {
     const tmap_u64 x = (tmap_u64)column * TMAPI_LABEL_CELLS;
-    if (x + TMAPI_LABEL_CELLS <= job->width) return 0;
+    if (job->beside || x + TMAPI_LABEL_CELLS <= job->width) return 0;
     return TMAPI_LABEL_WORDS - (tmap_u32)((job->width - x + 31) / 32);
 }
 
-// Address of the slots of a row of the map in a column of blocks.
-TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column) {
-    const tmap_u64 at = y * job->width + (tmap_u64)column * TMAPI_LABEL_CELLS;
-    return (tmap_u32 *)((char *)job->labels + (at << (job->wide ? 3 : 2)));
+// Address of the slots of row r of a block.
+TMAP_DEVICE tmap_u32 *tmapi_label_codes(const tmapi_label_job *job, const tmapi_label_area *a,
+                                        tmap_u32 r) {
+    const tmap_u64 y = a->image * job->height + a->y + r;
+    if (job->beside) return job->codes + tmapi_label_row_of(job, a, r) * (job->slots / 2);
+    return (tmap_u32 *)((char *)job->labels + ((y * job->width + a->x) << (job->wide ? 3 : 2)));
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -222,14 +270,15 @@ typedef struct tmapi_label_touch {
     tmap_u32 straight, left, right, first;
 } tmapi_label_touch;
 
-// For each cell of a word its neighbour to the left, or to the right; 0 outside the row.
-TMAP_DEVICE tmap_u32 tmapi_label_from_left(tmap_u32 word) {
+// For each cell of a word its neighbour to the left, or to the right; 0 outside the row. beside:
+// log2 of the images in the row.
+TMAP_DEVICE tmap_u32 tmapi_label_from_left(tmap_u32 word, tmap_u32 beside) {
     const tmap_u32 left = __shfl_up_sync(~0u, word, 1);
-    return word << 1 | (threadIdx.x % 32 ? left >> 31 : 0);
+    return word << 1 | (threadIdx.x & (31u >> beside) ? left >> 31 : 0);
 }
-TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word) {
+TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word, tmap_u32 beside) {
     const tmap_u32 right = __shfl_down_sync(~0u, word, 1);
-    return word >> 1 | (threadIdx.x % 32 < 31 ? right << 31 : 0);
+    return word >> 1 | (~threadIdx.x & (31u >> beside) ? right << 31 : 0);
 }
 
 // Numbers the slots of two rows from first_a and first_b on. Returns their counts, that of a in the
@@ -250,13 +299,15 @@ TMAP_DEVICE tmap_u32 tmapi_label_slot(const tmapi_label_row *row, tmap_u32 bit) 
 
 // Touches of two rows of a mask. eight: also over corners.
 TMAP_DEVICE tmapi_label_touch tmapi_label_touch_mask(const tmapi_label_row *up,
-                                                     const tmapi_label_row *low, int eight) {
+                                                     const tmapi_label_row *low, int eight,
+                                                     tmap_u32 beside) {
     tmapi_label_touch t;
     tmap_u32 all = up->in & low->in;
-    t.straight = all & ~tmapi_label_from_left(all), t.left = 0, t.right = 0;
+    t.straight = all & ~tmapi_label_from_left(all, beside), t.left = 0, t.right = 0;
     if (eight) {
-        t.left = low->starts & tmapi_label_from_left(up->in) & ~up->in;
-        t.right = low->in & ~tmapi_label_from_right(low->in) & tmapi_label_from_right(up->in);
+        t.left = low->starts & tmapi_label_from_left(up->in, beside) & ~up->in;
+        t.right = tmapi_label_from_right(up->in, beside);
+        t.right &= low->in & ~tmapi_label_from_right(low->in, beside);
         t.right &= ~up->in;
         all |= t.left | t.right;
     }
@@ -272,10 +323,10 @@ TMAP_DEVICE tmapi_label_touch tmapi_label_touch_values(const tmapi_label_row *lo
     const tmap_u32 before = (low->starts & (0u - low->starts)) - 1;
     tmap_u32 go = low->in & ~low->starts, seen;
     tmapi_label_touch t;
-    t.straight = same[0] & ~(tmapi_label_from_left(same[0]) & go), t.left = 0, t.right = 0;
+    t.straight = same[0] & ~(tmapi_label_from_left(same[0], 0) & go), t.left = 0, t.right = 0;
     if (eight) {
         t.left = same[1] & low->starts & ~same[0];
-        t.right = same[2] & ~tmapi_label_from_right(go) & ~same[0];
+        t.right = same[2] & ~tmapi_label_from_right(go, 0) & ~same[0];
     }
     seen = same[0] | t.left | t.right;
     t.first = seen & ~before;
@@ -432,17 +483,30 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 //
 // A warp reads a row of 1024 cells; each lane receives a word of it.
 
-// 1 if a row of a mask can be read in pieces of 16 bytes.
-TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
-    const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
-    return y < job->height && x + TMAPI_LABEL_CELLS <= job->width && (tmap_u64)row % 16 == 0;
+// The first byte of row y of a block; 1 if the row can be read in pieces of 16 bytes.
+TMAP_DEVICE const unsigned char *tmapi_label_bytes(const tmapi_label_job *job,
+                                                   const tmapi_label_area *a, tmap_u64 y) {
+    return (const unsigned char *)job->cells + a->image * job->slice + y * job->pitch + a->x;
+}
+TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, const tmapi_label_area *a,
+                                  tmap_u64 y) {
+    const tmap_u64 from = (tmap_u64)tmapi_label_bytes(job, a, y);
+    return y < job->height && a->x + (TMAPI_LABEL_CELLS >> job->beside) <= job->width &&
+           !job->bits && a->image + (1u << job->beside) <= job->images &&
+           (from | (job->beside ? job->slice : 0)) % 16 == 0;
 }
 
 // Reads the halves of such a row; converts them to words.
-TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y,
+TMAP_DEVICE void tmapi_label_read(const tmapi_label_job *job, const tmapi_label_area *a, tmap_u64 y,
                                   uint4 *halves) {
-    const uint4 *row = (const uint4 *)((const unsigned char *)job->cells + y * job->pitch + x);
-    halves[0] = __ldcs(row + threadIdx.x % 32), halves[1] = __ldcs(row + threadIdx.x % 32 + 32);
+    const unsigned char *from = tmapi_label_bytes(job, a, y);
+    const tmap_u32 log = 6 - job->beside;
+#pragma unroll
+    for (tmap_u32 k = 0; k < 2; ++k) {
+        const tmap_u32 piece = threadIdx.x % 32 + 32 * k;
+        const tmap_u64 at = (piece >> log) * job->slice + (piece & ((1u << log) - 1)) * 16;
+        halves[k] = __ldcs((const uint4 *)(from + at));
+    }
 }
 TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *halves) {
     const tmap_u32 lane = threadIdx.x % 32;
@@ -452,16 +516,25 @@ TMAP_DEVICE tmap_u32 tmapi_label_word(const uint4 *halves) {
     return __byte_perm(low, high, lane < 16 ? 0x5410 : 0x7632);
 }
 
-// Converts any row to words, byte by byte; 0 outside the map.
-TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, tmap_u64 x, tmap_u64 y) {
+// The words of any row y of a block: as they are, or converted byte by byte; 0 outside the images.
+TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, const tmapi_label_area *a,
+                                           tmap_u64 y) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const unsigned char *row = (const unsigned char *)job->cells + y * job->pitch + x;
-    tmap_u32 word = 0;
+    const unsigned char *row =
+        (const unsigned char *)job->cells + (y * job->pitch << job->bits * 2);
+    tmap_u32 word = 0, x;
     if (y >= job->height) return 0;
+    if (job->bits) {
+        const tmap_u64 image = tmapi_label_word_at(a, job->beside, lane, &x);
+        if (image >= job->images || x >= job->width) return 0;
+        word = ((const tmap_u32 *)row)[image * job->slice + x / 32];
+        return job->width - x < 32 ? word & ((1u << (job->width - x)) - 1) : word;
+    }
 #pragma unroll 8
     for (tmap_u32 k = 0; k < 32; ++k) {
-        const tmap_u32 at = k * 32 + lane;
-        tmapi_raster_ballot(x + at < job->width && row[at] != 0, k, &word);
+        const tmap_u64 image = tmapi_label_word_at(a, job->beside, k, &x);
+        const int in = image < job->images && x + lane < job->width;
+        tmapi_raster_ballot(in && row[image * job->slice + x + lane] != 0, k, &word);
     }
     return word;
 }
@@ -552,7 +625,7 @@ TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0
     }
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-        const tmap_u32 ends = tmapi_label_from_right(skew[r]);
+        const tmap_u32 ends = tmapi_label_from_right(skew[r], 0);
         if (!there[r]) same[r][1] = 0;
         if (lane == 0) same[r][1] &= ~1u; // that corner belongs to the block to the left
         same[r][2] = ends & row[r].in;
@@ -580,15 +653,17 @@ TMAP_DEVICE void tmapi_label_values(const tmapi_label_job *job, tmap_xy64 at, in
 typedef struct tmapi_label_block {
     unsigned short *parents; // of slots
     tmapi_label_local *local;
-    tmap_u32 each;  // rows of a warp
-    tmap_u32 pitch; // slots of a row
-    tmap_u32 shift; // bits of a component's number in its row
-    int values;     // 1: cells are values
+    tmap_u32 each;   // rows of a warp
+    tmap_u32 pitch;  // slots of a row
+    tmap_u32 shift;  // bits of a component's number in its row
+    int values;      // 1: cells are values
+    tmap_u32 beside; // log2 of the images side by side
 } tmapi_label_block;
 
 TMAP_DEVICE tmapi_label_block tmapi_label_block_at(const tmapi_label_job *job, void *memory,
                                                    const int values) {
     tmapi_label_block b;
+    b.beside = values ? 0 : job->beside;
     b.values = values, b.shift = values ? 10 : 9;
     b.each = (values ? TMAPI_LABEL_ROWS_VALUES : TMAPI_LABEL_ROWS_MASK) / TMAPI_LABEL_WARPS;
     b.pitch = values ? TMAPI_LABEL_SLOTS_VALUES : TMAPI_LABEL_SLOTS_MASK;
@@ -603,16 +678,58 @@ TMAP_DEVICE void tmapi_label_mark(const unsigned short *parents, tmap_u32 *marks
     if (!(*(volatile tmap_u32 *)(marks + root / 32) & bit)) atomicOr(marks + root / 32, bit);
 }
 
+// Where the numbers of the components of a row begin anew: images that the row has so far, and the
+// number of components before the last of them.
+typedef struct tmapi_label_begun {
+    tmap_u32 images, components;
+} tmapi_label_begun;
+
+// Marks the first slot of each image of a row, which is the slot of no run.
+TMAP_DEVICE void tmapi_label_heads(unsigned short *parents, tmap_u32 *marks, tmap_u32 slot,
+                                   tmap_u32 beside) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    if (lane & (31u >> beside)) return;
+    if (lane) parents[slot] = 0; // not a root
+    atomicOr(marks + slot / 32, 1u << slot % 32);
+}
+
+// Numbers roots of a row with several images: in each image from 0 on, and above it the image.
+// mine: of a lane's two slots from `slot` on, roots of the row before; receives these numbers.
+// in: 0 beyond the row's slots. Counts the roots of images that end. Collective for the warp.
+TMAP_DEVICE void tmapi_label_number(const tmapi_label_job *job, const tmap_u32 *marks,
+                                    tmap_u32 slot, int in, const int *root, tmap_u64 count,
+                                    tmapi_label_begun *begun, tmap_u32 *mine) {
+    const tmap_u32 lane = threadIdx.x % 32, log = job->shift - job->beside;
+    const tmap_u64 each = (tmap_u64)job->bands * job->rows;             // counts of an image
+    const tmap_u32 marked = in ? marks[slot / 32] >> slot % 32 & 3 : 0; // slot is even
+    const int head[2] = {(marked & 1) && !root[0], marked >> 1 && !root[1]};
+    const tmap_u32 heads = __ballot_sync(~0u, head[0] || head[1]);
+    const tmap_u32 before = heads & ((1u << lane) - 1), own = mine[0] + (head[1] && root[0]);
+    const tmap_u32 from = __shfl_sync(~0u, own, before ? 31 - __clz((int)before) : 0);
+    tmap_u32 images = begun->images + tmapi_raster_count(before);
+    tmap_u32 first = before ? from : begun->components;
+#pragma unroll
+    for (tmap_u32 k = 0; k < 2; ++k) {
+        if (head[k]) {
+            if (images) job->scan.count[count + (images - 1) * each] = mine[k] - first;
+            ++images, first = mine[k];
+        }
+        mine[k] = (images - 1) << log | (mine[k] - first);
+    }
+    if (heads) begun->components = __shfl_sync(~0u, own, 31 - __clz((int)heads));
+    begun->images += tmapi_raster_count(heads);
+}
+
 // Finds the components of a block. Each warp has its rows and their touches above in registers.
 TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_label_block b,
                                         tmapi_label_row *row, tmap_u32 (*same)[3]) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, under = (1u << lane) - 1;
     const tmap_u32 each = b.each, pitch = b.pitch, rows = job->rows, r0 = warp * each;
-    const tmap_u32 block = blockIdx.x, column = block % job->bx;
-    const tmap_u64 band = block / job->bx, y0 = band * rows + r0;
+    const tmapi_label_area a = tmapi_label_area_here(job);
+    const tmap_u32 block = a.block, column = a.column;
     unsigned short *parents = b.parents;
     tmapi_label_local *s = b.local;
-    tmap_u32 total[4], roots[4], more[4], waiting, *codes;
+    tmap_u32 total[4], roots[4], more[4], waiting;
     tmapi_label_touch touch[4];
     const tmap_u32 blank = tmapi_label_blank(job, column);
     const tmap_u32 left = column > 0, right = column + 1 < job->bx;
@@ -624,16 +741,15 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
-        const tmap_u64 at = (y0 + r) * job->words + column * TMAPI_LABEL_WORDS + lane;
+        const tmap_u64 at =
+            tmapi_label_row_of(job, &a, r0 + r) * job->words + column * TMAPI_LABEL_WORDS + lane;
         tmapi_label_alone(parents, (r0 + r) * pitch, total[r]);
-        if (y0 + r < job->height) {
-            job->in[at] = row[r].in;
-            if (b.values) job->starts[at] = row[r].starts;
-        }
+        job->in[at] = row[r].in; // 0 below the map
+        if (b.values) job->starts[at] = row[r].starts;
     }
     s->last[warp][lane] = row[each - 1];
     for (tmap_u32 i = threadIdx.x; i < rows * pitch / 32; i += blockDim.x) s->marks[i] = 0;
-    if (threadIdx.x == 0) s->nodes = 0;
+    if (threadIdx.x == 0) s->nodes = 0, s->area = a;
     __syncthreads();
     tmapi_label_row up;
     up.in = up.starts = up.slot = 0;
@@ -643,13 +759,14 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         const tmapi_label_row *above = r ? row + r - 1 : &up;
         tmapi_label_touch *t = touch + r;
         *t = b.values ? tmapi_label_touch_values(row + r, same[r], job->eight)
-                      : tmapi_label_touch_mask(above, row + r, job->eight);
+                      : tmapi_label_touch_mask(above, row + r, job->eight, b.beside);
         if (!job->eight)
             tmapi_label_first(parents, above, row + r, t->first, 0, 0, r > 0);
         else
             tmapi_label_first(parents, above, row + r, t->first, t->left,
                               t->right & ~(t->straight | t->left), r > 0);
         tmapi_label_join(parents, row + r);
+        if (b.beside) tmapi_label_heads(parents, s->marks, row[r].slot, b.beside);
         __syncwarp();
     }
     __syncthreads();
@@ -665,7 +782,8 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 inner = r0 + r, first = inner * pitch;
-        const int cut = (inner == 0 && band > 0) || (inner == rows - 1 && band + 1 < job->by);
+        const int cut =
+            (inner == 0 && s->area.y) || (inner == rows - 1 && s->area.y + rows < job->height);
         if (cut)
             for (tmap_u32 i = lane; i < total[r]; i += 32)
                 if (i) tmapi_label_mark(parents, s->marks, first + i);
@@ -678,7 +796,9 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 first = (r0 + r) * pitch;
-        tmap_u32 *pairs = (tmap_u32 *)(parents + first), rank = 0, inside = 0, bits = 0, end = 0;
+        const tmap_u64 count = tmapi_label_count_at(job, &s->area, r0 + r, 0);
+        tmap_u32 *pairs = (tmap_u32 *)(parents + first), rank = 0, bits = 0, end = 0;
+        tmapi_label_begun begun = {b.beside ? 0u : 1u, 0};
         for (tmap_u32 i = lane, n = 0; 2 * n < total[r]; i += 32, n += 32) {
             const tmap_u32 slot = first + 2 * i, pair = 2 * i < total[r] ? pairs[i] : 0xffffffffu;
             const int root[2] = {(pair & 0xffff) == slot && i > 0 && 2 * i < total[r],
@@ -686,10 +806,14 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             const tmap_u32 as = __ballot_sync(~0u, root[0]), bs = __ballot_sync(~0u, root[1]);
             const tmap_u32 before =
                 rank + tmapi_raster_count(as & under) + tmapi_raster_count(bs & under);
+            tmap_u32 mine[2] = {before, before + (tmap_u32)root[0]};
+            if (b.beside)
+                tmapi_label_number(job, s->marks, slot, 2 * i < total[r], root, count, &begun,
+                                   mine);
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k) {
-                const tmap_u32 mine = before + (k && root[0]), at = slot + k;
-                tmap_u32 code = (r0 + r) << b.shift | mine;
+                const tmap_u32 at = slot + k;
+                tmap_u32 code = (r0 + r) << b.shift | mine[k];
                 if (!root[k]) continue;
                 if (b.values && n == 512)
                     end |= 1u << k;
@@ -697,31 +821,33 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
                     bits |= 1u << (n / 16 + k);
                 if (s->marks[at / 32] >> at % 32 & 1) {
                     const tmap_u32 node = atomicAdd(&s->nodes, 1u);
-                    const tmap_u64 to = (tmap_u64)block * job->nodes + node;
+                    const tmap_u64 to = (tmap_u64)blockIdx.x * job->nodes + node;
                     job->parent[to] = (tmap_u32)to;
-                    job->key[to] = (y0 + r) << 32 | (column * 1024u + mine);
+                    job->key[to] = tmapi_label_row_of(job, &s->area, r0 + r) << 32 |
+                                   (s->area.column * 1024u + mine[k]);
                     code = TMAPI_LABEL_NODE | node;
-                } else
-                    ++inside;
+                }
                 parents[at] = (unsigned short)code;
             }
             rank += tmapi_raster_count(as) + tmapi_raster_count(bs);
         }
         roots[r] = bits, more[r] = end;
-        inside = tmap_warp_sum_shuffle(tmap_warp_full(), inside);
-        if (lane == 0) job->scan.count[(y0 + r) * job->bx + column] = inside;
+        if (lane == 0) {
+            const tmap_u64 last = (tmap_u64)(begun.images - 1) * job->bands * job->rows;
+            job->scan.count[count + last] = rank - begun.components;
+        }
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        job->used[block] = s->nodes;
-        if (block == 0) *job->scan.counter = 0;
+        job->used[blockIdx.x] = s->nodes;
+        if (blockIdx.x == 0) *job->scan.counter = 0;
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 first = (r0 + r) * pitch, *pairs = (const tmap_u32 *)(parents + first);
         tmap_u32 bits = roots[r];
-        if (y0 + r >= job->height) continue;
-        codes = tmapi_label_codes(job, y0 + r, column);
+        if (s->area.y + r0 + r >= job->height) continue;
+        tmap_u32 *codes = tmapi_label_codes(job, &s->area, r0 + r);
         for (tmap_u32 i = lane; 2 * i < total[r]; i += 32, bits >>= 2) {
             tmap_u32 low = pairs[i] & 0xffff, high = pairs[i] >> 16;
             if (b.values && i >= 512) bits = more[r];
@@ -730,7 +856,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             codes[i] = low | high << 16;
         }
         if (left | right) {
-            unsigned short *edge = job->edge + ((tmap_u64)block * 2) * job->rows + r0 + r;
+            unsigned short *edge = job->edge + ((tmap_u64)blockIdx.x * 2) * job->rows + r0 + r;
             __syncwarp();
             if (lane == 0)
                 edge[0] = row[r].in & 1 ? ((const unsigned short *)codes)[1] : TMAPI_LABEL_NONE;
@@ -747,24 +873,24 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     const tmapi_label_block b = tmapi_label_block_at(&job, tmapi_label_memory, 0);
     const tmap_u32 each = b.each, r0 = threadIdx.x / 32 * each;
     const tmapi_label_area a = tmapi_label_area_here(&job);
-    const tmap_u64 x = a.x, y = a.y + r0;
+    const tmap_u64 y = a.y + r0;
     tmapi_label_row row[4];
     uint4 bytes[4][2];
     int whole = 1;
 #pragma unroll
-    for (tmap_u32 r = 0; r < each; ++r) whole = whole && tmapi_label_whole(&job, x, y + r);
+    for (tmap_u32 r = 0; r < each; ++r) whole = whole && tmapi_label_whole(&job, &a, y + r);
     if (whole) {
 #pragma unroll
-        for (tmap_u32 r = 0; r < each; ++r) tmapi_label_read(&job, x, y + r, bytes[r]);
+        for (tmap_u32 r = 0; r < each; ++r) tmapi_label_read(&job, &a, y + r, bytes[r]);
 #pragma unroll
         for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word(bytes[r]);
     } else {
 #pragma unroll
-        for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word_slow(&job, x, y + r);
+        for (tmap_u32 r = 0; r < each; ++r) row[r].in = tmapi_label_word_slow(&job, &a, y + r);
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
-        row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in), row[r].slot = 0;
+        row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in, job.beside), row[r].slot = 0;
     tmapi_label_components(&job, b, row, 0);
 }
 
@@ -807,18 +933,22 @@ TMAP_DEVICE void tmapi_label_codes_unite(const tmapi_label_job *job, tmap_u32 bl
                            block_b * job->nodes + (code_b & ~TMAPI_LABEL_NODE));
 }
 
-// Unites along touches `rest` of one kind between a block's first row y and the row above.
-TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, tmap_u64 y, const tmapi_label_row *up,
-                                  const tmapi_label_row *low, tmap_u32 rest, int left, int right) {
-    const tmap_u32 block = blockIdx.x, column = block % job->bx;
-    const unsigned short *under = (const unsigned short *)tmapi_label_codes(job, y, column);
-    const unsigned short *over = (const unsigned short *)tmapi_label_codes(job, y - 1, column);
+// Unites along touches `rest` of one kind between a block's first row and the row above.
+TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, const tmapi_label_area *area,
+                                  const tmapi_label_row *up, const tmapi_label_row *low,
+                                  tmap_u32 rest, int left, int right) {
+    const tmap_u32 block = area->block;
+    const unsigned short *under = (const unsigned short *)tmapi_label_codes(job, area, 0);
+    const tmapi_label_area above = {block - job->bx, area->column, area->band - 1,
+                                    area->image,     area->x,      area->y - job->rows};
+    const unsigned short *over =
+        (const unsigned short *)tmapi_label_codes(job, &above, job->rows - 1);
     tmap_u32 last_a = TMAPI_LABEL_NONE, last_b = TMAPI_LABEL_NONE;
     while (rest) {
         const tmap_u32 bit = rest & (0u - rest);
         const tmap_u32 a = under[tmapi_label_slot(low, bit)];
         const tmap_u32 b = over[tmapi_label_above(up, bit, left, right)];
-        if (a != last_a || b != last_b) tmapi_label_codes_unite(job, block, a, block - job->bx, b);
+        if (a != last_a || b != last_b) tmapi_label_codes_unite(job, block, a, above.block, b);
         last_a = a, last_b = b;
         rest &= rest - 1;
     }
@@ -853,13 +983,14 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     if (a.y) {
         tmapi_label_row up, low;
         tmapi_label_touch t;
-        const tmap_u64 at = a.y * job.words + a.column * TMAPI_LABEL_WORDS + threadIdx.x % 32;
+        const tmap_u64 at = tmapi_label_row_of(&job, &a, 0) * job.words +
+                            a.column * TMAPI_LABEL_WORDS + threadIdx.x % 32;
         up.in = job.in[at - job.words], low.in = job.in[at];
         up.slot = low.slot = 0;
         if (job.type == TMAP_RASTER_MASK) {
-            up.starts = up.in & ~tmapi_label_from_left(up.in);
-            low.starts = low.in & ~tmapi_label_from_left(low.in);
-            t = tmapi_label_touch_mask(&up, &low, eight);
+            up.starts = up.in & ~tmapi_label_from_left(up.in, job.beside);
+            low.starts = low.in & ~tmapi_label_from_left(low.in, job.beside);
+            t = tmapi_label_touch_mask(&up, &low, eight, job.beside);
         } else {
             const tmap_xy64 from = {a.x, a.y};
             tmap_u32 same[1][3];
@@ -868,10 +999,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
             t = tmapi_label_touch_values(&low, same[0], eight);
         }
         tmapi_label_slots(&up, &low, 0, 0);
-        tmapi_label_edge(&job, a.y, &up, &low, t.straight & part, 0, 0);
+        tmapi_label_edge(&job, &a, &up, &low, t.straight & part, 0, 0);
         if (eight) {
-            tmapi_label_edge(&job, a.y, &up, &low, t.left & part, 1, 0);
-            tmapi_label_edge(&job, a.y, &up, &low, t.right & part, 0, 1);
+            tmapi_label_edge(&job, &a, &up, &low, t.left & part, 1, 0);
+            tmapi_label_edge(&job, &a, &up, &low, t.right & part, 0, 1);
         }
         if (eight && threadIdx.x == 0) {
             const tmap_u32 above = a.block - job.bx;
@@ -890,49 +1021,63 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     }
 }
 
-// Gives each node its root; counts roots as first cells.
+// Position of a node's number in its row, among the bits of the block. row: the block's first.
+TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key, tmap_u64 row) {
+    return (tmap_u32)((key >> 32) - row) << job->shift | (key & 1023);
+}
+
+// Gives each node its root. The first cells of other nodes' components are not counted.
 static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_label_job job) {
-    const tmap_u32 block = blockIdx.x, used = job.used[block];
+    const tmapi_label_area a = tmapi_label_area_here(&job);
+    const tmap_u32 used = job.used[a.block];
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
-        const tmap_u32 node = block * job.nodes + i;
+        const tmap_u32 node = a.block * job.nodes + i;
         volatile const tmap_u32 *p = job.parent;
         tmap_u32 root = node, up;
         while ((up = p[root]) != root) root = up;
         job.parent[node] = root;
-        if (root == node)
-            atomicAdd(job.scan.count + (job.key[node] >> 32) * job.bx + block % job.bx, 1u);
+        if (root != node) {
+            const tmap_u32 at =
+                tmapi_label_place(&job, job.key[node], tmapi_label_row_of(&job, &a, 0));
+            const tmap_u32 image = (at & ((1u << job.shift) - 1)) >> (job.shift - job.beside);
+            atomicSub(job.scan.count + tmapi_label_count_at(&job, &a, at >> job.shift, image), 1u);
+        }
     }
 }
 
 // ---- sum, name: labels of rows and of nodes -----------------------------------------------------
 
-// Position of a node's number in its row, among the bits of the block.
-TMAP_DEVICE tmap_u32 tmapi_label_place(const tmapi_label_job *job, tmap_u64 key, tmap_u64 y0) {
-    return (tmap_u32)((key >> 32) - y0) << job->shift | (key & 1023);
-}
-
 // Sets the bits of a block's components with first cells in other blocks, because the numbers in a
 // row count them too. Collective for the block, with barriers.
 TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     const tmap_u32 block = blockIdx.x, used = job->used[block];
-    const tmap_u64 y0 = (tmap_u64)(block / job->bx) * job->rows;
+    const tmap_u64 row = (tmap_u64)(block / job->bx) * job->rows;
     for (tmap_u32 i = threadIdx.x; i < job->rows << job->shift >> 5; i += blockDim.x) dead[i] = 0;
     __syncthreads();
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
         const tmap_u32 node = block * job->nodes + i;
         if (job->parent[node] != node) {
-            const tmap_u32 at = tmapi_label_place(job, job->key[node], y0);
+            const tmap_u32 at = tmapi_label_place(job, job->key[node], row);
             atomicOr(dead + at / 32, 1u << at % 32);
         }
     }
     __syncthreads();
 }
 
+// The label of the first component of row r of a block, in image i of those side by side.
+TMAP_DEVICE tmap_u64 tmapi_label_first_of(const tmapi_label_job *job, const tmapi_label_area *a,
+                                          tmap_u32 r, tmap_u32 i) {
+    const tmap_u64 image = (a->image + i) * job->bands * job->rows * job->bx;
+    return tmapi_label_before(&job->scan, tmapi_label_count_at(job, a, r, i)) + 1 -
+           tmapi_label_before(&job->scan, image);
+}
+
 // Labels the block's nodes that are roots.
 static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_label_job job) {
     __shared__ tmap_u32 dead[TMAPI_LABEL_PARTS];
     const tmapi_label_area a = tmapi_label_area_here(&job);
-    const tmap_u32 used = job.used[a.block];
+    const tmap_u32 used = job.used[a.block], number = job.shift - job.beside;
+    const tmap_u32 per = 1u << job.beside;
     if (used == 0) return;
     tmapi_label_dead(&job, dead);
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
@@ -940,9 +1085,10 @@ static __global__ void __launch_bounds__(128) tmapi_label_name_kernel(tmapi_labe
         tmap_u64 key, label;
         tmap_u32 at, first;
         if (job.parent[node] != node) continue;
-        key = job.key[node], at = tmapi_label_place(&job, key, a.y);
-        first = at >> job.shift << job.shift;
-        label = tmapi_label_before(&job.scan, (key >> 32) * job.bx + a.column) + (at - first) + 1;
+        key = job.key[node], at = tmapi_label_place(&job, key, tmapi_label_row_of(&job, &a, 0));
+        first = at >> number << number;
+        label = tmapi_label_first_of(&job, &a, at >> job.shift, (first >> number) & (per - 1)) +
+                at - first;
         label -= tmapi_raster_count(dead[at / 32] & ((1u << at % 32) - 1));
         for (first /= 32; first < at / 32; ++first) label -= tmapi_raster_count(dead[first]);
         tmapi_label_put(job.node_label, node, label, job.wide);
@@ -981,13 +1127,15 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
                                    const int wide) {
     const tmapi_label_area a = tmapi_label_area_here(job);
     const tmap_u32 used = job->used[a.block], parts = 1u << job->shift >> 5;
+    const tmap_u32 log = job->shift - job->beside - 5; // log2 of the parts of an image
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
         const tmap_u32 root = job->parent[a.block * job->nodes + i];
         tmapi_label_put(room->nodes, i, tmapi_label_get(job->node_label, root, wide), wide);
     }
     for (tmap_u32 r = threadIdx.x; r < job->rows && a.y + r < job->height; r += blockDim.x) {
-        tmap_u64 label = tmapi_label_before(&job->scan, (a.y + r) * job->bx + a.column) + 1;
+        tmap_u64 label = 0;
         for (tmap_u32 k = 0; k < parts; ++k) {
+            if ((k & ((1u << log) - 1)) == 0) label = tmapi_label_first_of(job, &a, r, k >> log);
             tmapi_label_put(room->base, r * parts + k, label, wide);
             label += 32 - tmapi_raster_count(room->dead[r * parts + k]);
         }
@@ -1032,35 +1180,51 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
     const tmapi_label_area a = tmapi_label_area_here(job);
     const tmap_u32 lane = threadIdx.x % 32, size = wide ? 8 : 4;
     const tmapi_label_room room = tmapi_label_rooms(job, memory, wide);
+    const tmap_u64 cells = job->width * job->height,
+                   counts = (tmap_u64)job->bands * job->rows * job->bx;
+    const tmap_u64 image = a.image + threadIdx.x;
+    if (a.x == 0 && a.y == 0 && threadIdx.x < 1u << job->beside && image < job->images)
+        job->found[image] =
+            (image + 1 < job->images ? tmapi_label_before(&job->scan, (image + 1) * counts)
+                                     : *job->scan.total) -
+            tmapi_label_before(&job->scan, image * counts);
     tmapi_label_dead(job, room.dead);
     tmapi_label_bases(job, &room, wide);
     __syncthreads();
     for (tmap_u32 r = threadIdx.x / 32; r < job->rows && a.y + r < job->height;
          r += blockDim.x / 32) {
-        const tmap_u64 y = a.y + r, at = y * job->words + a.column * TMAPI_LABEL_WORDS + lane;
-        char *out = (char *)job->labels + (y * job->width + a.x) * size;
+        const tmap_u64 y = a.y + r, width = TMAPI_LABEL_CELLS >> job->beside;
+        const tmap_u64 at =
+            tmapi_label_row_of(job, &a, r) * job->words + a.column * TMAPI_LABEL_WORDS + lane;
+        char *out = (char *)job->labels + (a.image * cells + y * job->width + a.x) * size;
         tmapi_label_row row, none;
         tmap_u32 total;
         row.in = job->in[at], row.slot = none.slot = none.in = none.starts = 0;
         row.starts = job->starts[at];
-        if (job->type == TMAP_RASTER_MASK) row.starts = row.in & ~tmapi_label_from_left(row.in);
+        if (job->type == TMAP_RASTER_MASK)
+            row.starts = row.in & ~tmapi_label_from_left(row.in, job->beside);
         total = (tmapi_label_slots(&row, &none, 0, 0) & 0xffff) - tmapi_label_blank(job, a.column);
         room.line[lane] = make_uint4(row.in, row.starts, row.slot, 0);
-        tmapi_label_names(&room, (const tmap_u32 *)out, total, wide);
+        tmapi_label_names(&room, tmapi_label_codes(job, &a, r), total, wide);
         __syncwarp();
-        if (a.x + TMAPI_LABEL_CELLS <= job->width && (tmap_u64)out % 16 == 0) {
-#pragma unroll 4
-            for (tmap_u32 k = lane / 8; k < 32; k += 4)
-                tmapi_label_four(&room, room.line[k], lane % 8 * 4,
-                                 out + (k * 32 + lane % 8 * 4) * size, wide);
+        if (a.x + width <= job->width && a.image + (1u << job->beside) <= job->images &&
+            (tmap_u64)out % 16 == 0) {
+#pragma unroll 8
+            for (tmap_u32 k = lane / 8; k < 32; k += 4) {
+                const tmap_u64 to = (k >> (5 - job->beside)) * cells +
+                                    (k & (31u >> job->beside)) * 32 + lane % 8 * 4;
+                tmapi_label_four(&room, room.line[k], lane % 8 * 4, out + to * size, wide);
+            }
         } else {
-            for (tmap_u32 k = 0; k < 32 && a.x + k * 32 < job->width; ++k) {
+            for (tmap_u32 k = 0; k < 32; ++k) {
                 const uint4 word = room.line[k];
                 const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
                 const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
-                if (a.x + k * 32 + lane < job->width)
+                tmap_u32 x;
+                const tmap_u32 of = tmapi_label_word_at(&a, job->beside, k, &x);
+                if (x + lane < job->width && of < job->images)
                     tmapi_label_put(
-                        out, k * 32 + lane,
+                        (char *)job->labels + (of * cells + y * job->width + x) * size, lane,
                         word.x >> lane & 1 ? tmapi_label_get(room.names, slot, wide) : 0, wide);
             }
         }
@@ -1108,15 +1272,17 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
                                      cudaStream_t stream) {
     tmapi_label_job job;
     tmap_u32 warps;
-    if (!plan || !tmapi_raster_aligned(cells, tmap_raster_size(plan->map.type)) ||
+    if (!plan ||
+        !tmapi_raster_aligned(cells, plan->job.bits ? 4 : tmap_raster_size(plan->map.type)) ||
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
         !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
     job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);
-    job.cells = cells, job.labels = labels, job.scan.total = count;
+    job.cells = cells, job.labels = labels, job.found = count;
     warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
-    while (tmapi_label_write_bytes(&job, warps) > plan->shared && warps > 1) warps /= 2;
+    while ((warps > job.rows || tmapi_label_write_bytes(&job, warps) > plan->shared) && warps > 1)
+        warps /= 2;
     const tmap_u64 blocks = plan->blocks;
     const tmapi_raster_step steps[6] = {
         {job.type == TMAP_RASTER_MASK ? (const void *)tmapi_label_mask_kernel

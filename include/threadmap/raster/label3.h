@@ -13,8 +13,9 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label3(&plan, cells, workspace, labels, count, stream); // label_measure.h: shapes
 //
-// Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
-// always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18 or 8, one with 6 or 4.
+// The images of a batch are labelled by label.h, several narrow ones side by side. For volumes,
+// neighbouring rows form a group if their cells of one column or of two neighbouring columns are
+// always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18, one with 6.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
 // forest: its cells are connected. Five launches:
 //     local   a block of threads packs a tile of 512 words and unites its runs in shared memory
@@ -27,7 +28,7 @@
 #ifndef TMAP_RASTER_LABEL3_H
 #define TMAP_RASTER_LABEL3_H
 
-#include "label_base.h"
+#include "label.h"
 
 // ---- plans and jobs -----------------------------------------------------------------------------
 
@@ -62,7 +63,6 @@ typedef struct tmapi_label3_job {
     int kind;            // of the mask
     int neighbours;      // of a cell
     int wide;            // labels of 64 bits
-    int separate;        // slices are images
     tmap_u32 gy, gz;     // rows and slices of a group: 1 or 2
     tmap_u32 nx, ny, nz; // words, groups of rows and groups of slices of the map
     tmap_u32 lx, ly, lz; // log2 of a tile's extents in them
@@ -72,21 +72,22 @@ typedef struct tmapi_label3_job {
     tmap_u32 *parent; // of run k of word w of a tile: (16 tile + k) 512 + w
     tmap_u32 *first;  // a bit a cell: the first one of its component
     void *labels;
-    tmap_u64 *found; // the number of components of the volume or of each image, for the user
 } tmapi_label3_job;
 
-// A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs.
+// A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: of a volume,
+// with null addresses. batch: of images.
 typedef struct tmap_label3_plan {
     tmap_label3_map map;
     tmap_label_array array; // of the labels
     tmap_u64 workspace;
-    tmapi_label3_job job; // with null addresses
+    tmapi_label3_job job;
+    tmap_label_plan batch;
 } tmap_label3_plan;
 
 // At least as many components as a volume, or an image of a batch, can have.
 TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
     const tmap_u64 w = map->width, h = map->height;
-    const tmap_u64 d = map->neighbours < 10 && map->neighbours != 6 ? 1 : map->depth;
+    const tmap_u64 d = map->neighbours == 4 || map->neighbours == 8 ? 1 : map->depth;
     const tmap_u64 quarter = (w + 1) / 2 * ((h + 1) / 2);
     if (map->neighbours == 26) return tmap_mul_saturate(quarter, (d + 1) / 2);
     if (map->neighbours % 10 == 8) return tmap_mul_saturate(quarter, d);
@@ -104,18 +105,38 @@ TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
     return end;
 }
 
-// Makes a plan of tmap_label3_plan_make, without CUDA.
+// Makes the plan of a batch of images from the plan's map.
+TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
+    const tmap_label3_map *map = &p->map;
+    tmapi_label_job *job = &p->batch.job;
+    const tmap_raster_map image = {map->width, map->height,      map->pitch,     0,
+                                   0,          TMAP_RASTER_MASK, map->neighbours};
+    int code;
+    p->batch.map = image, p->batch.array = p->array;
+    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
+    job->images = map->depth, job->slice = map->slice;
+    job->type = TMAP_RASTER_MASK, job->bits = map->kind == TMAP_LABEL3_BITS;
+    job->eight = map->neighbours == 8, job->wide = p->array.form;
+    job->has_nodata = job->nodata = 0;
+    if ((code = tmapi_label_plan_end(facts, &p->batch)) == TMAP_OK)
+        p->workspace = p->batch.workspace;
+    return code;
+}
+
+// Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
 // map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
 // argument outside its range, and TMAP_LABEL_INT32 for a volume or an image that may have more than
-// 2^31 - 1 components; TMAP_ERANGE above about 8 * 10^9 cells with 4 or 6 neighbours, 17 * 10^9
-// with 8 or 18, 34 * 10^9 with 26, and for fewer in maps that fill their tiles in part.
-TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label3_plan *plan) {
+// 2^31 - 1 components; TMAP_ERANGE for a batch above about 10^11 cells, for a volume above about
+// 8 * 10^9 cells with 6 neighbours, 17 * 10^9 with 18, 34 * 10^9 with 26, and for fewer in maps
+// that fill their tiles in part.
+TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap_facts *facts,
+                                tmap_label3_plan *plan) {
     tmap_label3_plan p;
     tmapi_label3_job *job = &p.job;
     tmap_u64 words, tiles;
     int n;
     tmap_u32 log[3];
-    if (!map || !plan || (unsigned)map->kind > TMAP_LABEL3_BITS) return TMAP_EINVAL;
+    if (!map || !plan || !facts || (unsigned)map->kind > TMAP_LABEL3_BITS) return TMAP_EINVAL;
     n = map->neighbours, words = (map->width + 31) / 32;
     p.map = *map, p.array.width = map->width, p.array.height = map->height;
     p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
@@ -125,14 +146,18 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label
         map->slice < map->pitch * map->height || map->slice >> 60)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label3_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    job->cells = 0, job->labels = 0, job->found = 0;
+    if (p.array.images) {
+        const int code = tmapi_label3_batch(facts, &p);
+        if (code == TMAP_OK) *plan = p;
+        return code;
+    }
+    job->cells = 0, job->labels = 0;
     job->pitch = map->pitch, job->slice = map->slice;
     job->width = (tmap_u32)map->width, job->height = (tmap_u32)map->height;
     job->depth = (tmap_u32)map->depth, job->nx = (tmap_u32)words;
     job->last = job->width % 32 ? (1u << job->width % 32) - 1 : ~0u;
     job->kind = map->kind, job->neighbours = n, job->wide = form;
-    job->separate = p.array.images;
-    job->gy = n == 4 || n == 6 ? 1 : 2, job->gz = n == 26 ? 2 : 1;
+    job->gy = n == 6 ? 1 : 2, job->gz = n == 26 ? 2 : 1;
     job->ny = (job->height + job->gy - 1) / job->gy, job->nz = (job->depth + job->gz - 1) / job->gz;
     log[0] = 5, log[1] = job->gy - 1, log[2] = job->gz - 1;
     tmapi_label_box(&p.array, TMAPI_LABEL3_TILE, log);
@@ -328,14 +353,14 @@ TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 whic
 //     step                           -1     0     1     2     3
 //     rows of the slice z            all    top   all   top   end
 //     dy, dz                         0,0   -1,0  0,-1 -1,-1  1,-1
-//     over columns too, neighbours   all  8,18,26 18,26  26    26
+//     over columns too, neighbours   all  18,26 18,26  26    26
 //
 // With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
 // known: straight touches that need no union, of the first three steps. Collective for the warp.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
                                     tmapi_label3_at at, uint3 known) {
     const tmap_u32 n = (tmap_u32)job->neighbours, lane = threadIdx.x % 32;
-    const int steps = n > 8 ? 4 : n == 6 ? 2 : 1;
+    const int steps = n == 6 ? 2 : 4;
     const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
     const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z, 1);
     tmap_u32 count = 0, lanes;
@@ -345,7 +370,7 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const tmap_u32 z = at.z - (k > 0);
         // whether the word there and those to its left and its right are in other tiles
         const int cross = ((at.y ^ y) >> job->ly | (at.z ^ z) >> job->lz) != 0;
-        const int sides = k < 0 || n == 26 || (n % 10 == 8 && k < 2); // over columns too
+        const int sides = k < 0 || n == 26 || (n == 18 && k < 2); // over columns too
         const int cross_l = cross || (sides && (at.x ^ (at.x - 1)) >> job->lx);
         const int cross_r = cross || (sides && k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
         const int use_l = sides && (f.tile || cross_l),
@@ -439,7 +464,7 @@ TMAP_DEVICE uint3 tmapi_label3_plant(const tmapi_label3_job *job, tmapi_label3_f
         const tmapi_label3_near l = tmapi_label3_look(job, f, in.x - 1, in.y, in.z, 1);
         const tmapi_label3_near of_l = tmapi_label3_look(job, f, in.x - 1, at[0].y, in.z, 1);
         up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1);
-        if (!job->separate) up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1);
+        up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1);
         touch[0] = tmapi_label3_straight(job, w, up), touch[1] = w->all & up[1].all;
         known.x = touch[0] & tmapi_label3_straight(job, &l, &of_l) >> 31;
     }
@@ -590,13 +615,7 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         ((tmap_u64)at.z * job->gz * job->height + at.y * job->gy) * job->width + at.x * 32;
     tmap_u32 row[4], last = 0, has;
     const tmap_u32 word = tmapi_label3_group(job, number, row);
-    const tmap_u32 image = at.z * job->height * job->nx; // its first word of bits
     tmap_u64 label = 0;
-    if (job->separate && at.x == 0 && at.y == 0 && at.z < job->depth)
-        job->found[at.z] =
-            (at.z + 1 < job->depth ? tmapi_label_before(&job->scan, image + job->height * job->nx)
-                                   : *job->scan.total) -
-            tmapi_label_before(&job->scan, image);
     for (tmap_u32 rest = word & ~(word << 1), k = 0; rest; rest &= rest - 1, ++k) {
         const tmap_u32 root = job->parent[tmapi_label3_runs(number) + (k << TMAPI_LABEL3_TILE)];
         if (root != last || label == 0) {
@@ -604,7 +623,6 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
             label = tmapi_label_before(&job->scan, of) +
                     tmapi_raster_count(job->first[of] & before) + 1;
-            if (job->separate) label -= tmapi_label_before(&job->scan, image);
             last = root;
         }
         tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + k, label, wide);
@@ -656,13 +674,17 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
-// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 8 or 18, 2.4 with 4 or 6,
-// and more for maps that fill their tiles in part.
-// Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of, and
-// cudaErrorInvalidConfiguration for TMAP_ERANGE. It asks nothing of a device.
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 1.5 for a
+// batch of images of at most 512 columns and 0.4 for wider ones; more for maps that fill their
+// tiles in part.
+// Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,
+// cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of a device query. Cost: calls that
+// do not wait for the device.
 static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int form,
                                                 tmap_label3_plan *plan) {
-    return tmapi_launch_error(tmap_label3_plan_of(map, form, plan));
+    tmap_facts facts;
+    const cudaError_t error = tmap_facts_get((const void *)tmapi_label_mask_kernel, &facts);
+    return error ? error : tmapi_launch_error(tmap_label3_plan_of(map, form, &facts, plan));
 }
 
 // Labels the components of a volume, or of each image of a batch.
@@ -684,9 +706,11 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
         !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
         !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
         return cudaErrorInvalidValue;
-    job = plan->job, job.cells = cells, job.labels = labels, job.found = count;
+    if (plan->array.images)
+        return tmap_label(&plan->batch, cells, workspace, labels, count, stream);
+    job = plan->job, job.cells = cells, job.labels = labels;
     tmapi_label3_divide(&job, (tmap_u64)workspace);
-    if (!job.separate) job.scan.total = count;
+    job.scan.total = count;
     const tmapi_raster_step steps[5] = {
         {(const void *)tmapi_label3_local_kernel,
          {job.tiles, 1u << TMAPI_LABEL3_TILE, TMAPI_LABEL3_LOCAL}},
