@@ -53,7 +53,8 @@ typedef struct tmapi_label_job {
     tmap_u64 images, slice;              // of a batch (1: a picture); from an image to the next
     int type, bits;                      // bits: a mask of words, 32 cells each
     int eight, has_nodata, wide, nodata; // wide: labels of 64 bits; nodata: bits of a value
-    tmap_u32 beside;                     // log2 of the images that a block takes side by side
+    tmap_u32 beside, last;               // log2 of the images that a block takes side by side;
+                                         // the last word of an image's row: 31 >> beside
     tmap_u32 bx, bands;                  // blocks of a row of blocks; rows of blocks of an image
     tmap_u64 by;                         // rows of blocks of all images
     tmap_u32 rows, slots;                // of a block; of a row
@@ -157,6 +158,7 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     job->shift = mask ? 9 : 10;
     for (job->beside = 0; job->images > 1u << job->beside && job->beside < 4; ++job->beside)
         if (job->width > TMAPI_LABEL_CELLS / 2 >> job->beside) break;
+    job->last = 31u >> job->beside;
     job->rows = each * TMAPI_LABEL_WARPS;
     while (job->rows > each && (job->height <= job->rows / 2 ||
                                 tmapi_label_local_bytes(job->rows * job->slots) > p->shared))
@@ -209,8 +211,9 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
 TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
     tmapi_label_area a;
     a.block = blockIdx.x, a.column = a.block % job->bx, a.band = a.block / job->bx;
-    a.image = a.band / job->bands << job->beside;
-    a.x = a.column * TMAPI_LABEL_CELLS, a.y = a.band % job->bands * job->rows;
+    a.image = job->images > 1 ? a.band / job->bands << job->beside : 0;
+    a.x = a.column * TMAPI_LABEL_CELLS;
+    a.y = (job->images > 1 ? a.band % job->bands : a.band) * job->rows;
     return a;
 }
 
@@ -221,10 +224,10 @@ TMAP_DEVICE tmap_u64 tmapi_label_row_of(const tmapi_label_job *job, const tmapi_
 }
 
 // Where word k of a block's row is: its image, and its first column there.
-TMAP_DEVICE tmap_u32 tmapi_label_word_at(const tmapi_label_area *a, tmap_u32 beside, tmap_u32 k,
-                                         tmap_u32 *x) {
-    *x = a->x + (k & (31u >> beside)) * 32;
-    return a->image + (k >> (5 - beside));
+TMAP_DEVICE tmap_u32 tmapi_label_word_at(const tmapi_label_job *job, const tmapi_label_area *a,
+                                         tmap_u32 k, tmap_u32 *x) {
+    *x = a->x + (k & job->last) * 32;
+    return a->image + (k >> (5 - job->beside));
 }
 
 // The number of the count of row r of a block in the scan, for image i of those side by side.
@@ -270,15 +273,15 @@ typedef struct tmapi_label_touch {
     tmap_u32 straight, left, right, first;
 } tmapi_label_touch;
 
-// For each cell of a word its neighbour to the left, or to the right; 0 outside the row. beside:
-// log2 of the images in the row.
-TMAP_DEVICE tmap_u32 tmapi_label_from_left(tmap_u32 word, tmap_u32 beside) {
+// For each cell of a word its neighbour to the left, or to the right; 0 outside the row. last: the
+// last word of an image's row.
+TMAP_DEVICE tmap_u32 tmapi_label_from_left(tmap_u32 word, tmap_u32 last) {
     const tmap_u32 left = __shfl_up_sync(~0u, word, 1);
-    return word << 1 | (threadIdx.x & (31u >> beside) ? left >> 31 : 0);
+    return word << 1 | (threadIdx.x & last ? left >> 31 : 0);
 }
-TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word, tmap_u32 beside) {
+TMAP_DEVICE tmap_u32 tmapi_label_from_right(tmap_u32 word, tmap_u32 last) {
     const tmap_u32 right = __shfl_down_sync(~0u, word, 1);
-    return word >> 1 | (~threadIdx.x & (31u >> beside) ? right << 31 : 0);
+    return word >> 1 | (~threadIdx.x & last ? right << 31 : 0);
 }
 
 // Numbers the slots of two rows from first_a and first_b on. Returns their counts, that of a in the
@@ -300,14 +303,14 @@ TMAP_DEVICE tmap_u32 tmapi_label_slot(const tmapi_label_row *row, tmap_u32 bit) 
 // Touches of two rows of a mask. eight: also over corners.
 TMAP_DEVICE tmapi_label_touch tmapi_label_touch_mask(const tmapi_label_row *up,
                                                      const tmapi_label_row *low, int eight,
-                                                     tmap_u32 beside) {
+                                                     tmap_u32 last) {
     tmapi_label_touch t;
     tmap_u32 all = up->in & low->in;
-    t.straight = all & ~tmapi_label_from_left(all, beside), t.left = 0, t.right = 0;
+    t.straight = all & ~tmapi_label_from_left(all, last), t.left = 0, t.right = 0;
     if (eight) {
-        t.left = low->starts & tmapi_label_from_left(up->in, beside) & ~up->in;
-        t.right = tmapi_label_from_right(up->in, beside);
-        t.right &= low->in & ~tmapi_label_from_right(low->in, beside);
+        t.left = low->starts & tmapi_label_from_left(up->in, last) & ~up->in;
+        t.right = tmapi_label_from_right(up->in, last);
+        t.right &= low->in & ~tmapi_label_from_right(low->in, last);
         t.right &= ~up->in;
         all |= t.left | t.right;
     }
@@ -323,10 +326,10 @@ TMAP_DEVICE tmapi_label_touch tmapi_label_touch_values(const tmapi_label_row *lo
     const tmap_u32 before = (low->starts & (0u - low->starts)) - 1;
     tmap_u32 go = low->in & ~low->starts, seen;
     tmapi_label_touch t;
-    t.straight = same[0] & ~(tmapi_label_from_left(same[0], 0) & go), t.left = 0, t.right = 0;
+    t.straight = same[0] & ~(tmapi_label_from_left(same[0], 31) & go), t.left = 0, t.right = 0;
     if (eight) {
         t.left = same[1] & low->starts & ~same[0];
-        t.right = same[2] & ~tmapi_label_from_right(go, 0) & ~same[0];
+        t.right = same[2] & ~tmapi_label_from_right(go, 31) & ~same[0];
     }
     seen = same[0] | t.left | t.right;
     t.first = seen & ~before;
@@ -413,7 +416,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmap_u32 *queue
                                         const tmapi_label_row *up, const tmapi_label_row *low,
                                         const tmapi_label_touch *t, int eight) {
     const tmap_u32 lane = threadIdx.x % 32;
-    tmap_u32 rest = t->straight & ~t->first, lanes;
+    tmap_u32 rest = t->straight, lanes;
 #pragma unroll 1
     for (int kind = 0;; ++kind) { // straight, left, right
         while ((lanes = __ballot_sync(~0u, rest != 0)) != 0) {
@@ -434,7 +437,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_others(unsigned short *parents, tmap_u32 *queue
             }
         }
         if (!eight || kind == 2) return count;
-        rest = kind ? t->right & ~(t->first & ~(t->straight | t->left)) : t->left & ~t->first;
+        rest = kind ? t->right : t->left;
     }
 }
 
@@ -483,17 +486,20 @@ TMAP_DEVICE void tmapi_label_flatten(unsigned short *parents, tmap_u32 first, co
 //
 // A warp reads a row of 1024 cells; each lane receives a word of it.
 
-// The first byte of row y of a block; 1 if the row can be read in pieces of 16 bytes.
+// The first byte of row y of a block.
 TMAP_DEVICE const unsigned char *tmapi_label_bytes(const tmapi_label_job *job,
                                                    const tmapi_label_area *a, tmap_u64 y) {
     return (const unsigned char *)job->cells + a->image * job->slice + y * job->pitch + a->x;
 }
-TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, const tmapi_label_area *a,
-                                  tmap_u64 y) {
+
+// 1 if `rows` rows of bytes from row y on can be read in pieces of 16 bytes.
+TMAP_DEVICE int tmapi_label_whole(const tmapi_label_job *job, const tmapi_label_area *a, tmap_u64 y,
+                                  tmap_u32 rows) {
     const tmap_u64 from = (tmap_u64)tmapi_label_bytes(job, a, y);
-    return y < job->height && a->x + (TMAPI_LABEL_CELLS >> job->beside) <= job->width &&
-           !job->bits && a->image + (1u << job->beside) <= job->images &&
-           (from | (job->beside ? job->slice : 0)) % 16 == 0;
+    const tmap_u64 steps = job->pitch | (job->beside ? job->slice : 0);
+    return !job->bits && y + rows <= job->height && (from | steps) % 16 == 0 &&
+           a->x + (TMAPI_LABEL_CELLS >> job->beside) <= job->width &&
+           a->image + (1u << job->beside) <= job->images;
 }
 
 // Reads the halves of such a row; converts them to words.
@@ -525,16 +531,19 @@ TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, const tma
     tmap_u32 word = 0, x;
     if (y >= job->height) return 0;
     if (job->bits) {
-        const tmap_u64 image = tmapi_label_word_at(a, job->beside, lane, &x);
+        const tmap_u64 image = tmapi_label_word_at(job, a, lane, &x);
         if (image >= job->images || x >= job->width) return 0;
         word = ((const tmap_u32 *)row)[image * job->slice + x / 32];
         return job->width - x < 32 ? word & ((1u << (job->width - x)) - 1) : word;
     }
+    for (tmap_u32 k = 0; k < 32; k += job->last + 1) {
+        const tmap_u64 image = tmapi_label_word_at(job, a, k, &x);
+        x += lane;
 #pragma unroll 8
-    for (tmap_u32 k = 0; k < 32; ++k) {
-        const tmap_u64 image = tmapi_label_word_at(a, job->beside, k, &x);
-        const int in = image < job->images && x + lane < job->width;
-        tmapi_raster_ballot(in && row[image * job->slice + x + lane] != 0, k, &word);
+        for (tmap_u32 i = k; i <= k + job->last; ++i, x += 32)
+            tmapi_raster_ballot(x < job->width && image < job->images &&
+                                    row[image * job->slice + x] != 0,
+                                i, &word);
     }
     return word;
 }
@@ -625,7 +634,7 @@ TMAP_DEVICE void tmapi_label_values_of(const tmapi_label_job *job, tmap_xy64 at0
     }
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-        const tmap_u32 ends = tmapi_label_from_right(skew[r], 0);
+        const tmap_u32 ends = tmapi_label_from_right(skew[r], 31);
         if (!there[r]) same[r][1] = 0;
         if (lane == 0) same[r][1] &= ~1u; // that corner belongs to the block to the left
         same[r][2] = ends & row[r].in;
@@ -653,17 +662,17 @@ TMAP_DEVICE void tmapi_label_values(const tmapi_label_job *job, tmap_xy64 at, in
 typedef struct tmapi_label_block {
     unsigned short *parents; // of slots
     tmapi_label_local *local;
-    tmap_u32 each;   // rows of a warp
-    tmap_u32 pitch;  // slots of a row
-    tmap_u32 shift;  // bits of a component's number in its row
-    int values;      // 1: cells are values
-    tmap_u32 beside; // log2 of the images side by side
+    tmap_u32 each;         // rows of a warp
+    tmap_u32 pitch;        // slots of a row
+    tmap_u32 shift;        // bits of a component's number in its row
+    int values;            // 1: cells are values
+    tmap_u32 beside, last; // of the job
 } tmapi_label_block;
 
 TMAP_DEVICE tmapi_label_block tmapi_label_block_at(const tmapi_label_job *job, void *memory,
                                                    const int values) {
     tmapi_label_block b;
-    b.beside = values ? 0 : job->beside;
+    b.beside = values ? 0 : job->beside, b.last = job->last;
     b.values = values, b.shift = values ? 10 : 9;
     b.each = (values ? TMAPI_LABEL_ROWS_VALUES : TMAPI_LABEL_ROWS_MASK) / TMAPI_LABEL_WARPS;
     b.pitch = values ? TMAPI_LABEL_SLOTS_VALUES : TMAPI_LABEL_SLOTS_MASK;
@@ -678,30 +687,29 @@ TMAP_DEVICE void tmapi_label_mark(const unsigned short *parents, tmap_u32 *marks
     if (!(*(volatile tmap_u32 *)(marks + root / 32) & bit)) atomicOr(marks + root / 32, bit);
 }
 
-// Where the numbers of the components of a row begin anew: images that the row has so far, and the
-// number of components before the last of them.
+// Row r of a block with several images, where the numbers of components begin anew in each: images
+// that it has so far, and the number of components before the last of them.
 typedef struct tmapi_label_begun {
-    tmap_u32 images, components;
+    tmap_u32 r, images, components;
 } tmapi_label_begun;
 
 // Marks the first slot of each image of a row, which is the slot of no run.
 TMAP_DEVICE void tmapi_label_heads(unsigned short *parents, tmap_u32 *marks, tmap_u32 slot,
-                                   tmap_u32 beside) {
+                                   tmap_u32 last) {
     const tmap_u32 lane = threadIdx.x % 32;
-    if (lane & (31u >> beside)) return;
+    if (lane & last) return;
     if (lane) parents[slot] = 0; // not a root
     atomicOr(marks + slot / 32, 1u << slot % 32);
 }
 
-// Numbers roots of a row with several images: in each image from 0 on, and above it the image.
-// mine: of a lane's two slots from `slot` on, roots of the row before; receives these numbers.
-// in: 0 beyond the row's slots. Counts the roots of images that end. Collective for the warp.
-TMAP_DEVICE void tmapi_label_number(const tmapi_label_job *job, const tmap_u32 *marks,
-                                    tmap_u32 slot, int in, const int *root, tmap_u64 count,
-                                    tmapi_label_begun *begun, tmap_u32 *mine) {
+// Numbers the roots among a lane's two slots from `slot` on, ~0 beyond the row: in each image from
+// 0 on, and above it the image. mine: roots of the row before the slots; receives these numbers.
+// Counts the roots of images that end. Collective for the warp.
+TMAP_DEVICE void tmapi_label_number(const tmapi_label_job *job, const tmapi_label_local *s,
+                                    tmapi_label_begun *begun, tmap_u32 slot, const int *root,
+                                    tmap_u32 *mine) {
     const tmap_u32 lane = threadIdx.x % 32, log = job->shift - job->beside;
-    const tmap_u64 each = (tmap_u64)job->bands * job->rows;             // counts of an image
-    const tmap_u32 marked = in ? marks[slot / 32] >> slot % 32 & 3 : 0; // slot is even
+    const tmap_u32 marked = ~slot ? s->marks[slot / 32] >> slot % 32 & 3 : 0; // slot is even
     const int head[2] = {(marked & 1) && !root[0], marked >> 1 && !root[1]};
     const tmap_u32 heads = __ballot_sync(~0u, head[0] || head[1]);
     const tmap_u32 before = heads & ((1u << lane) - 1), own = mine[0] + (head[1] && root[0]);
@@ -711,7 +719,9 @@ TMAP_DEVICE void tmapi_label_number(const tmapi_label_job *job, const tmap_u32 *
 #pragma unroll
     for (tmap_u32 k = 0; k < 2; ++k) {
         if (head[k]) {
-            if (images) job->scan.count[count + (images - 1) * each] = mine[k] - first;
+            if (images)
+                job->scan.count[tmapi_label_count_at(job, &s->area, begun->r, images - 1)] =
+                    mine[k] - first;
             ++images, first = mine[k];
         }
         mine[k] = (images - 1) << log | (mine[k] - first);
@@ -732,7 +742,6 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
     tmap_u32 total[4], roots[4], more[4], waiting;
     tmapi_label_touch touch[4];
     const tmap_u32 blank = tmapi_label_blank(job, column);
-    const tmap_u32 left = column > 0, right = column + 1 < job->bx;
 #pragma unroll
     for (tmap_u32 r = 0; r < each; r += 2) {
         const tmap_u32 both =
@@ -759,14 +768,15 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         const tmapi_label_row *above = r ? row + r - 1 : &up;
         tmapi_label_touch *t = touch + r;
         *t = b.values ? tmapi_label_touch_values(row + r, same[r], job->eight)
-                      : tmapi_label_touch_mask(above, row + r, job->eight, b.beside);
+                      : tmapi_label_touch_mask(above, row + r, job->eight, b.last);
+        const tmap_u32 corner = t->right & ~(t->straight | t->left);
         if (!job->eight)
             tmapi_label_first(parents, above, row + r, t->first, 0, 0, r > 0);
         else
-            tmapi_label_first(parents, above, row + r, t->first, t->left,
-                              t->right & ~(t->straight | t->left), r > 0);
+            tmapi_label_first(parents, above, row + r, t->first, t->left, corner, r > 0);
+        t->straight &= ~t->first, t->left &= ~t->first, t->right &= ~(t->first & corner);
         tmapi_label_join(parents, row + r);
-        if (b.beside) tmapi_label_heads(parents, s->marks, row[r].slot, b.beside);
+        if (b.beside) tmapi_label_heads(parents, s->marks, row[r].slot, b.last);
         __syncwarp();
     }
     __syncthreads();
@@ -787,8 +797,9 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
         if (cut)
             for (tmap_u32 i = lane; i < total[r]; i += 32)
                 if (i) tmapi_label_mark(parents, s->marks, first + i);
-        if (left && lane == 0 && (row[r].in & 1)) tmapi_label_mark(parents, s->marks, first + 1);
-        if (right && lane == 31 && row[r].in >> 31)
+        if (s->area.column && lane == 0 && (row[r].in & 1))
+            tmapi_label_mark(parents, s->marks, first + 1);
+        if (s->area.column + 1 < job->bx && lane == 31 && row[r].in >> 31)
             tmapi_label_mark(parents, s->marks, first + total[r] - 1);
     }
     __syncthreads();
@@ -796,9 +807,8 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 first = (r0 + r) * pitch;
-        const tmap_u64 count = tmapi_label_count_at(job, &s->area, r0 + r, 0);
         tmap_u32 *pairs = (tmap_u32 *)(parents + first), rank = 0, bits = 0, end = 0;
-        tmapi_label_begun begun = {b.beside ? 0u : 1u, 0};
+        tmapi_label_begun begun = {r0 + r, b.beside ? 0u : 1u, 0};
         for (tmap_u32 i = lane, n = 0; 2 * n < total[r]; i += 32, n += 32) {
             const tmap_u32 slot = first + 2 * i, pair = 2 * i < total[r] ? pairs[i] : 0xffffffffu;
             const int root[2] = {(pair & 0xffff) == slot && i > 0 && 2 * i < total[r],
@@ -808,8 +818,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
                 rank + tmapi_raster_count(as & under) + tmapi_raster_count(bs & under);
             tmap_u32 mine[2] = {before, before + (tmap_u32)root[0]};
             if (b.beside)
-                tmapi_label_number(job, s->marks, slot, 2 * i < total[r], root, count, &begun,
-                                   mine);
+                tmapi_label_number(job, s, &begun, 2 * i < total[r] ? slot : ~0u, root, mine);
 #pragma unroll
             for (tmap_u32 k = 0; k < 2; ++k) {
                 const tmap_u32 at = slot + k;
@@ -832,10 +841,9 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             rank += tmapi_raster_count(as) + tmapi_raster_count(bs);
         }
         roots[r] = bits, more[r] = end;
-        if (lane == 0) {
-            const tmap_u64 last = (tmap_u64)(begun.images - 1) * job->bands * job->rows;
-            job->scan.count[count + last] = rank - begun.components;
-        }
+        if (lane == 0)
+            job->scan.count[tmapi_label_count_at(job, &s->area, r0 + r, begun.images - 1)] =
+                rank - begun.components;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -855,7 +863,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             if (!(bits & 2) && 2 * i + 1 < total[r]) high = parents[high];
             codes[i] = low | high << 16;
         }
-        if (left | right) {
+        if (job->bx > 1) {
             unsigned short *edge = job->edge + ((tmap_u64)blockIdx.x * 2) * job->rows + r0 + r;
             __syncwarp();
             if (lane == 0)
@@ -876,10 +884,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     const tmap_u64 y = a.y + r0;
     tmapi_label_row row[4];
     uint4 bytes[4][2];
-    int whole = 1;
-#pragma unroll
-    for (tmap_u32 r = 0; r < each; ++r) whole = whole && tmapi_label_whole(&job, &a, y + r);
-    if (whole) {
+    if (tmapi_label_whole(&job, &a, y, each)) {
 #pragma unroll
         for (tmap_u32 r = 0; r < each; ++r) tmapi_label_read(&job, &a, y + r, bytes[r]);
 #pragma unroll
@@ -890,7 +895,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WARPS * 32, 2)
     }
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r)
-        row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in, job.beside), row[r].slot = 0;
+        row[r].starts = row[r].in & ~tmapi_label_from_left(row[r].in, job.last), row[r].slot = 0;
     tmapi_label_components(&job, b, row, 0);
 }
 
@@ -988,9 +993,9 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
         up.in = job.in[at - job.words], low.in = job.in[at];
         up.slot = low.slot = 0;
         if (job.type == TMAP_RASTER_MASK) {
-            up.starts = up.in & ~tmapi_label_from_left(up.in, job.beside);
-            low.starts = low.in & ~tmapi_label_from_left(low.in, job.beside);
-            t = tmapi_label_touch_mask(&up, &low, eight, job.beside);
+            up.starts = up.in & ~tmapi_label_from_left(up.in, job.last);
+            low.starts = low.in & ~tmapi_label_from_left(low.in, job.last);
+            t = tmapi_label_touch_mask(&up, &low, eight, job.last);
         } else {
             const tmap_xy64 from = {a.x, a.y};
             tmap_u32 same[1][3];
@@ -1064,12 +1069,16 @@ TMAP_DEVICE void tmapi_label_dead(const tmapi_label_job *job, tmap_u32 *dead) {
     __syncthreads();
 }
 
+// Number of components that are counted before an image.
+TMAP_DEVICE tmap_u64 tmapi_label_before_image(const tmapi_label_job *job, tmap_u32 image) {
+    return tmapi_label_before(&job->scan, (tmap_u64)image * (job->bands * job->rows) * job->bx);
+}
+
 // The label of the first component of row r of a block, in image i of those side by side.
 TMAP_DEVICE tmap_u64 tmapi_label_first_of(const tmapi_label_job *job, const tmapi_label_area *a,
                                           tmap_u32 r, tmap_u32 i) {
-    const tmap_u64 image = (a->image + i) * job->bands * job->rows * job->bx;
-    return tmapi_label_before(&job->scan, tmapi_label_count_at(job, a, r, i)) + 1 -
-           tmapi_label_before(&job->scan, image);
+    const tmap_u64 label = tmapi_label_before(&job->scan, tmapi_label_count_at(job, a, r, i)) + 1;
+    return job->images > 1 ? label - tmapi_label_before_image(job, a->image + i) : label;
 }
 
 // Labels the block's nodes that are roots.
@@ -1180,14 +1189,13 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
     const tmapi_label_area a = tmapi_label_area_here(job);
     const tmap_u32 lane = threadIdx.x % 32, size = wide ? 8 : 4;
     const tmapi_label_room room = tmapi_label_rooms(job, memory, wide);
-    const tmap_u64 cells = job->width * job->height,
-                   counts = (tmap_u64)job->bands * job->rows * job->bx;
-    const tmap_u64 image = a.image + threadIdx.x;
-    if (a.x == 0 && a.y == 0 && threadIdx.x < 1u << job->beside && image < job->images)
-        job->found[image] =
-            (image + 1 < job->images ? tmapi_label_before(&job->scan, (image + 1) * counts)
-                                     : *job->scan.total) -
-            tmapi_label_before(&job->scan, image * counts);
+    const tmap_u64 cells = job->width * job->height;
+    const tmap_u32 own = a.image + threadIdx.x;
+    if (job->images > 1 && a.block % (job->bands * job->bx) == 0 &&
+        threadIdx.x < 1u << job->beside && own < job->images)
+        job->found[own] =
+            (own + 1 < job->images ? tmapi_label_before_image(job, own + 1) : *job->scan.total) -
+            tmapi_label_before_image(job, own);
     tmapi_label_dead(job, room.dead);
     tmapi_label_bases(job, &room, wide);
     __syncthreads();
@@ -1202,30 +1210,32 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
         row.in = job->in[at], row.slot = none.slot = none.in = none.starts = 0;
         row.starts = job->starts[at];
         if (job->type == TMAP_RASTER_MASK)
-            row.starts = row.in & ~tmapi_label_from_left(row.in, job->beside);
+            row.starts = row.in & ~tmapi_label_from_left(row.in, job->last);
         total = (tmapi_label_slots(&row, &none, 0, 0) & 0xffff) - tmapi_label_blank(job, a.column);
         room.line[lane] = make_uint4(row.in, row.starts, row.slot, 0);
         tmapi_label_names(&room, tmapi_label_codes(job, &a, r), total, wide);
         __syncwarp();
         if (a.x + width <= job->width && a.image + (1u << job->beside) <= job->images &&
             (tmap_u64)out % 16 == 0) {
-#pragma unroll 8
+#pragma unroll 4
             for (tmap_u32 k = lane / 8; k < 32; k += 4) {
-                const tmap_u64 to = (k >> (5 - job->beside)) * cells +
-                                    (k & (31u >> job->beside)) * 32 + lane % 8 * 4;
+                const tmap_u64 to =
+                    (k >> (5 - job->beside)) * cells + (k & job->last) * 32 + lane % 8 * 4;
                 tmapi_label_four(&room, room.line[k], lane % 8 * 4, out + to * size, wide);
             }
         } else {
-            for (tmap_u32 k = 0; k < 32; ++k) {
-                const uint4 word = room.line[k];
-                const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
-                const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
+            for (tmap_u32 first = 0; first < 32; first += job->last + 1, out += cells * size) {
                 tmap_u32 x;
-                const tmap_u32 of = tmapi_label_word_at(&a, job->beside, k, &x);
-                if (x + lane < job->width && of < job->images)
-                    tmapi_label_put(
-                        (char *)job->labels + (of * cells + y * job->width + x) * size, lane,
-                        word.x >> lane & 1 ? tmapi_label_get(room.names, slot, wide) : 0, wide);
+                if (tmapi_label_word_at(job, &a, first, &x) >= job->images) break;
+                for (tmap_u32 k = 0; k <= job->last && x < job->width; ++k, x += 32) {
+                    const uint4 word = room.line[first + k];
+                    const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
+                    const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
+                    if (x + lane < job->width)
+                        tmapi_label_put(
+                            out, k * 32 + lane,
+                            word.x >> lane & 1 ? tmapi_label_get(room.names, slot, wide) : 0, wide);
+                }
             }
         }
         __syncwarp();
@@ -1280,6 +1290,7 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
     job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);
     job.cells = cells, job.labels = labels, job.found = count;
+    if (job.images == 1) job.scan.total = count;
     warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
     while ((warps > job.rows || tmapi_label_write_bytes(&job, warps) > plan->shared) && warps > 1)
         warps /= 2;
