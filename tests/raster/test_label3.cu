@@ -220,6 +220,7 @@ static void test_plans(void) {
     bad = good, bad.kind = TMAP_LABEL3_BITS, bad.pitch = 1;
     REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     REFUSED(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan));
+    expect(tmap_label3_plan_of(&good, TMAP_LABEL_INT32, 0, &plan) == TMAP_EINVAL, "no facts");
     REFUSED(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0));
     REFUSED(tmap_label3_plan_make(&good, 2, &plan));
     REFUSED(tmap_label3_plan_make(&good, -1, &plan));

@@ -16,13 +16,18 @@
 //     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values) in
 //             shared memory; those that reach an edge to another block are nodes of a graph
 //     unite   unites nodes of touching blocks, by union-find in global memory
-//     roots   gives each node its root; counts the first cells in each row of a block
-//     sum     scans these counts: the first label of each row of a block
+//     roots   gives each node its root; components whose first cell is elsewhere are not counted
+//     sum     scans the counts of first cells: the first label of each row of a block
 //     name    gives nodes their labels
 //     write   gives cells their labels
 // Between the launches the results of a block are stored in the memory of its labels: two bytes for
 // each run of cells. Unions happen in any order, but a parent's first cell is always before its
 // child's, so roots do not depend on the order.
+//
+// The images of a batch (label3.h) have blocks of their own. Where they are narrow, a block takes 2
+// to 16 images side by side, each from a multiple of 64 columns of the block on. No run goes from
+// one image to the next, and numbers of components begin anew in each; the runs are stored in the
+// workspace.
 #ifndef TMAP_RASTER_LABEL_H
 #define TMAP_RASTER_LABEL_H
 
@@ -144,8 +149,9 @@ TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     return end;
 }
 
-// Divides the work of a plan whose job has the cells. images side by side: as many of at most 512
-// columns as fit a block, each with a power of two of words, 2 at least.
+// Divides the work of a plan, whose job says what the cells are. Images of at most 512 columns go
+// side by side, each in a power of two of words, 2 at least. Returns TMAP_ERANGE for too many
+// cells.
 TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     tmapi_label_job *job = &p->job;
     const int mask = job->type == TMAP_RASTER_MASK;
@@ -536,14 +542,20 @@ TMAP_DEVICE tmap_u32 tmapi_label_word_slow(const tmapi_label_job *job, const tma
         word = ((const tmap_u32 *)row)[image * job->slice + x / 32];
         return job->width - x < 32 ? word & ((1u << (job->width - x)) - 1) : word;
     }
-    for (tmap_u32 k = 0; k < 32; k += job->last + 1) {
-        const tmap_u64 image = tmapi_label_word_at(job, a, k, &x);
-        x += lane;
+    if (!job->beside) {
+        row += a->image * job->slice + a->x;
 #pragma unroll 8
-        for (tmap_u32 i = k; i <= k + job->last; ++i, x += 32)
-            tmapi_raster_ballot(x < job->width && image < job->images &&
-                                    row[image * job->slice + x] != 0,
-                                i, &word);
+        for (tmap_u32 k = 0; k < 32; ++k) {
+            const tmap_u32 at = k * 32 + lane;
+            tmapi_raster_ballot(a->x + at < job->width && row[at] != 0, k, &word);
+        }
+        return word;
+    }
+#pragma unroll 4
+    for (tmap_u32 k = 0; k < 32; ++k) {
+        const tmap_u64 image = tmapi_label_word_at(job, a, k, &x);
+        const int in = image < job->images && x + lane < job->width;
+        tmapi_raster_ballot(in && row[image * job->slice + x + lane] != 0, k, &word);
     }
     return word;
 }
@@ -736,7 +748,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, under = (1u << lane) - 1;
     const tmap_u32 each = b.each, pitch = b.pitch, rows = job->rows, r0 = warp * each;
     const tmapi_label_area a = tmapi_label_area_here(job);
-    const tmap_u32 block = a.block, column = a.column;
+    const tmap_u32 column = a.column;
     unsigned short *parents = b.parents;
     tmapi_label_local *s = b.local;
     tmap_u32 total[4], roots[4], more[4], waiting;
@@ -1224,18 +1236,16 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
                 tmapi_label_four(&room, room.line[k], lane % 8 * 4, out + to * size, wide);
             }
         } else {
-            for (tmap_u32 first = 0; first < 32; first += job->last + 1, out += cells * size) {
-                tmap_u32 x;
-                if (tmapi_label_word_at(job, &a, first, &x) >= job->images) break;
-                for (tmap_u32 k = 0; k <= job->last && x < job->width; ++k, x += 32) {
-                    const uint4 word = room.line[first + k];
-                    const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
-                    const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
-                    if (x + lane < job->width)
-                        tmapi_label_put(
-                            out, k * 32 + lane,
-                            word.x >> lane & 1 ? tmapi_label_get(room.names, slot, wide) : 0, wide);
-                }
+            for (tmap_u32 k = 0; k < 32; ++k) {
+                const uint4 word = room.line[k];
+                const tmap_u32 upto = 1u << lane | ((1u << lane) - 1);
+                const tmap_u32 slot = word.z + tmapi_raster_count(word.y & upto);
+                const tmap_u32 image = k >> (5 - job->beside),
+                               x = a.x + (k & job->last) * 32 + lane;
+                if (x < job->width && a.image + image < job->images)
+                    tmapi_label_put(
+                        out + image * cells * size, x - a.x,
+                        word.x >> lane & 1 ? tmapi_label_get(room.names, slot, wide) : 0, wide);
             }
         }
         __syncwarp();
