@@ -95,11 +95,10 @@ static void count_tile(moved *m, tmap_u64 tile, int kind, int first) {
 }
 
 static void count_round(moved *m, int form, tmap_u32 round) {
-    const tmap_u64 tiles = m->s->tiles, size = tiles * sizeof(tmap_u64);
-    const int mark = kit_mark();
-    const tmap_u64 count = kit_number(m->s->counts + round % 3);
-    const tmap_u64 *queue = (const tmap_u64 *)kit_to_host(m->s->queues[round % 2], size);
-    const unsigned char *kinds = (const unsigned char *)kit_to_host(m->s->kinds, tiles);
+    const int mark = kit_mark(), by_tiles = form > TMAP_FLOOD_SLIDES_LINE;
+    const tmap_u64 count = by_tiles ? kit_number(m->s->counts + round % 3) : 0; // tiles to visit
+    const tmap_u64 *queue = (const tmap_u64 *)kit_to_host(m->s->queues[round % 2], count * 8);
+    const unsigned char *kinds = (const unsigned char *)kit_to_host(m->s->kinds, m->s->tiles);
     look(m, m->before);
     tmap_flood_slides flood = {*m->s, form, 4};
     CHECK(tmap_flood_slides_rounds(&flood, round, 1, 0));
