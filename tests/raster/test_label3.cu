@@ -250,6 +250,10 @@ static void test_plans(void) {
     bad.width = 512, bad.pitch = 16, bad.slice = 16 * 2048, bad.depth = 8192;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     expect(plan.workspace > 5ull << 31 && plan.workspace < 7ull << 31, "images side by side");
+    bad.width = bad.pitch = 1, bad.height = bad.slice = 100, bad.depth = 0x7fffffff;
+    RETURNS(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), cudaErrorInvalidConfiguration);
+    bad.depth /= 8;
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
 }
 
 static void test_arguments(void) {

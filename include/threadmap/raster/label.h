@@ -45,8 +45,7 @@
 #define TMAPI_LABEL_PARTS        1024u // the most groups of 32 components of a row, of a block
 
 // What a slot of a finished block says about its component: its number in the block, if it is a
-// node; else the row in the block of its first cell, and the number of the block's components with
-// first cells to the left in that row.
+// node; else the row in the block of its first cell, and the component's number in that row.
 #define TMAPI_LABEL_NODE 0x8000u
 #define TMAPI_LABEL_NONE 0xffffu // no component
 
@@ -63,8 +62,8 @@ typedef struct tmapi_label_job {
     tmap_u32 bx, bands;                  // blocks of a row of blocks; rows of blocks of an image
     tmap_u64 by;                         // rows of blocks of all images
     tmap_u32 rows, slots;                // of a block; of a row
-    tmap_u32 shift;        // bits of a component's number in its row of a block: that of the
-                           // image, and above it that of the component in its row
+    tmap_u32 shift;        // bits of a component's number in its row of a block: that in the row of
+                           // its image, and above it the image's
     tmap_u32 nodes;        // of a block, at most
     tmap_u64 words;        // of a row of bits
     tmap_u32 *in, *starts; // a bit a cell: it belongs to a component; it starts a run of values
@@ -179,7 +178,9 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
     job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
     if (job->bands == 1 && job->bx == 1) job->nodes = 0;
-    if (tmap_mul_saturate(job->bx * job->by, job->nodes + 2) > 0xffffffffull) return TMAP_ERANGE;
+    if (tmap_mul_saturate(job->bx * job->by, job->nodes + 2) > 0xffffffffull ||
+        tmap_mul_saturate(job->by, job->rows) > 0xffffffffull)
+        return TMAP_ERANGE;
     job->scan.counts = (job->by << job->beside) * job->rows * job->bx;
     p->blocks = (tmap_u32)(job->bx * job->by);
     p->workspace = tmapi_label_divide(job, 0);
