@@ -48,8 +48,18 @@ def least(rows):
 class Data(dict):
     """{bench: Results}; a bench that is missing has no rows."""
 
+    def __init__(self, *rows, **more):
+        super().__init__(*rows, **more)
+        self.texts = {}  # of tables
+
     def __missing__(self, name):
         return Results({})
+
+    def text(self, table):
+        """What a function that makes a table of these results returns; called once."""
+        if table not in self.texts:
+            self.texts[table] = table(self)
+        return self.texts[table]
 
 
 class Results:

@@ -18,7 +18,7 @@ from .triangle_paper import triangle_gain, triangle_rows
 def cell(table, row, index=0, column=None):
     """The number `index` in a cell of the first row of TABLES[table] whose cells begin with `row`. column:
     of the table; without it "here" of a table of claims, and else the cell after `row`."""
-    return lambda data, tables: cell_number(tables[table](data), row, index, column)
+    return lambda data, tables: cell_number(data.text(tables[table]), row, index, column)
 
 
 def cell_number(text, row, index, column):
@@ -60,11 +60,15 @@ def gasket(work, variant, **more):
     return ms("fractal", work=work, variant=variant, domain="gasket", size=16, **more)
 
 
-def unrolled(tiles, index, pick):
-    """The least or greatest gain of unrolling (0) or the table (1) over the published launch."""
-    return lambda data, tables: pick(cell_number(
-        tables["fractal-claims"](data), f"unrolling, table × the published launch, ρ = 16, {tiles}, {work}",
-        index, None) for work in ("SW", "RD", "CA"))
+def in_box(work, index):
+    """How many times as fast as the published launch unrolling (0) and the table (1) are with a block for each
+    tile; unrolling against sub-boxes (2)."""
+    return cell(FORMS, f"unrolling, table × the published launch, ρ = 16, {A_TILE}, {work}", index)
+
+
+def of_works(pick, key):
+    """The least or greatest key(work)."""
+    return lambda data, tables: pick(key(work)(data, tables) for work in ("SW", "RD", "CA"))
 
 
 def tensor(work, variant, index):
@@ -112,14 +116,10 @@ PAPERS = (
     ("Variant 2 gains {0}% in RD with ρ = 16 and {0}% with ρ = 32", tensor("RD", 2, 0), tensor("RD", 2, 1)),
     ("Variant 2, the paper's best in SW, is {0}% slower there", tensor("SW", 2, 0)),
     ("With a block for each tile unrolling is {2} to {2} times as fast as the published launch; the table "
-     "is {2} to {2} times as fast", unrolled(A_TILE, 0, min), unrolled(A_TILE, 0, max),
-     unrolled(A_TILE, 1, min), unrolled(A_TILE, 1, max)),
-    ("their sub-boxes take {1} to {1} times as long as the published launch", *(
-        lambda data, tables, pick=pick: pick(
-            cell_number(tables[FORMS](data), f"unrolling, table × the published launch, ρ = 16, {A_TILE}, {work}",
-                        2, None)
-            / cell_number(tables[FORMS](data), f"unrolling, table × the published launch, ρ = 16, {A_TILE}, {work}",
-                          0, None) for work in ("SW", "RD", "CA")) for pick in (min, max))),
+     "is {2} to {2} times as fast",
+     *(of_works(pick, lambda work, index=index: in_box(work, index)) for index in (0, 1) for pick in (min, max))),
+    ("their sub-boxes take {1} to {1} times as long as the published launch",
+     *(of_works(pick, lambda work: ratio(in_box(work, 2), in_box(work, 0))) for pick in (min, max))),
     # triangles
     ("{2}, {2} and {2} times at N = 30720 in the dummy, by LTM-X, LTM-N and LTM-R; {2}, {2} and {2} in EDM "
      "with one feature", *(lambda data, _, d=d, root=root: triangle_gain(data["triangle"], d, 30720, root)
