@@ -706,13 +706,9 @@ typedef struct tmapi_label_begun {
     tmap_u32 r, images, components;
 } tmapi_label_begun;
 
-// Marks the first slot of each image of a row, which is the slot of no run.
-TMAP_DEVICE void tmapi_label_heads(unsigned short *parents, tmap_u32 *marks, tmap_u32 slot,
-                                   tmap_u32 last) {
-    const tmap_u32 lane = threadIdx.x % 32;
-    if (lane & last) return;
-    if (lane) parents[slot] = 0; // not a root
-    atomicOr(marks + slot / 32, 1u << slot % 32);
+// Marks the first slot of each image of a row: that of no run, and so never a root.
+TMAP_DEVICE void tmapi_label_heads(tmap_u32 *marks, tmap_u32 slot, tmap_u32 last) {
+    if ((threadIdx.x & last) == 0) atomicOr(marks + slot / 32, 1u << slot % 32);
 }
 
 // Numbers the roots among a lane's two slots from `slot` on, ~0 beyond the row: in each image from
@@ -789,7 +785,7 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
             tmapi_label_first(parents, above, row + r, t->first, t->left, corner, r > 0);
         t->straight &= ~t->first, t->left &= ~t->first, t->right &= ~(t->first & corner);
         tmapi_label_join(parents, row + r);
-        if (b.beside) tmapi_label_heads(parents, s->marks, row[r].slot, b.last);
+        if (b.beside) tmapi_label_heads(s->marks, row[r].slot, b.last);
         __syncwarp();
     }
     __syncthreads();
