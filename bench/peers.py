@@ -159,7 +159,7 @@ def hashed(numbers):
 
 
 def chunks(n, most):
-    """Slices of so many rows that they have at most `most` elements, n of a row; equal ones where n
+    """Slices of rows that have at most `most` elements each, n in a row; equal ones where n
     is a multiple of their number."""
     rows = n
     while rows > 1 and rows * n > most:

@@ -48,8 +48,8 @@ static void ask_plain_run(const tmap_mandelbrot *m, int shape, int *out) {
 enum { ASK_THREADS = 6 };
 static const tmap_u32 ask_threads[ASK_THREADS] = {32, 64, 128, 256, 512, 768};
 
-// 80 registers: with the 64 of the library's kernel, of which a multiprocessor holds eight blocks
-// of 128, some stand in memory.
+// 80 registers. The library's kernel has 64, for eight blocks of 128 threads on a multiprocessor;
+// this one would spill.
 static __global__ void __launch_bounds__(768)
     ask_shapes_block(tmap_ask_run run, tmapi_mandelbrot_job job) {
     const tmap_ask_pass leaves = {tmapi_mandelbrot_leaf_elements, tmapi_mandelbrot_leaf};

@@ -68,7 +68,7 @@ static inline tmap_u64 job_wrong(compact_job *j) {
     return bench_count();
 }
 
-// Counts the cells of which two states have not the same.
+// Counts the cells that differ between two states.
 static __global__ void check_same(layout l, const void *state, layout m, const void *truth,
                                   tmap_u64 *wrong) {
     tmap_u64 mine = 0;

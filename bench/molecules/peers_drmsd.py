@@ -8,8 +8,8 @@ CuPy on the GPU, NumPy and MDTraj on the CPU.
 Frames are those of bench_drmsd. Prints a Markdown table of medians, and writes the same as JSON in
 the form of the other results: variant torch_cdist and so on, `of` pair, `device` where. Each result
 is compared with the definition in double before its time is listed. What fails says why on its line,
-and so does what takes more than a sixth of the seconds on the CPU; what has not begun after so many
-seconds is left out. `tpairs` counts each pair of atoms once.
+and so does what takes more than a sixth of the seconds on the CPU; what has not begun at the limit
+of seconds is left out. `tpairs` counts each pair of atoms once.
 """
 import os
 import sys

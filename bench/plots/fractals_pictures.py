@@ -18,7 +18,7 @@ DUMMY_CURVES = {  # of Fig. 11: colour, marker, line
 
 
 def gaskets(data):
-    """The works of which the gasket was measured."""
+    """The works that were measured on the gasket."""
     return [work for work in WORKS if data["fractal"].sizes(work, "gasket")]
 
 

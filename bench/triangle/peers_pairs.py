@@ -9,7 +9,7 @@ Points, bodies and the radius are those of bench_pairs. Prints a Markdown table 
 writes the same as JSON in the form of the other results: variant torch_count and so on, `of` the
 work that it does, `device` where. Each result is checked before its time is listed: a count against
 SciPy's tree or a sum in double, distances and pulls against some in double. What fails says why on
-its line; what has not begun after so many seconds is left out. `tpairs` counts each pair once, also
+its line; what has not begun at the limit of seconds is left out. `tpairs` counts each pair once, also
 where a library looks at it twice.
 """
 import os
