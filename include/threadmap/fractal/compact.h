@@ -118,9 +118,9 @@ TMAP_FN tmap_u32 tmap_compact_words_level_max(tmap_nbb f, tmap_u32 states, tmap_
 }
 
 // Finds the bit of cell number i (tmap_compact_index) of level r: bit *bit of word *word.
-// Example: gasket, r = 4: cell 5 of 81: word 2, bit 1.
+// An f of zeros counts as one cell. Example: gasket, r = 4: cell 5 of 81: word 2, bit 1.
 TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word, tmap_u32 *bit) {
-    const tmap_u64 words = tmap_compact_words(f, r);
+    const tmap_u64 words = tmap_compact_words(tmapi_nbb_total(f), r);
     *bit = (tmap_u32)(i / words), *word = i % words;
 }
 

@@ -50,11 +50,11 @@ TMAP_FN tmap_compact_place tmap_compact_beside(tmap_nbb f, tmap_u32 index, tmap_
         const tmap_u32 quotient = tmapi_compact_divide(rest, f.k, inverse);
         const tmap_u32 beta = rest - quotient * f.k;
         const tmap_xy tau = tmap_nbb_tau(f, beta);
-        int x = (int)tau.x + p.x, y = (int)tau.y + p.y;
+        // modulo 2^32, so that no side and no dx overflows
+        const tmap_u32 x = tau.x + (tmap_u32)p.x, y = tau.y + (tmap_u32)p.y;
         tmap_u64 match;
-        p.x = x < 0 ? -1 : x >= (int)f.sx, p.y = y < 0 ? -1 : y >= (int)f.sy;
-        x -= p.x * (int)f.sx, y -= p.y * (int)f.sy;
-        match = tmapi_nbb_match(f, (tmap_u32)x, (tmap_u32)y);
+        p.x = (int)x < 0 ? -1 : (int)x >= (int)f.sx, p.y = (int)y < 0 ? -1 : (int)y >= (int)f.sy;
+        match = tmapi_nbb_match(f, x - (tmap_u32)p.x * f.sx, y - (tmap_u32)p.y * f.sy);
         if (!match) {
             p.none = 1;
             return p;

@@ -46,14 +46,16 @@ typedef struct tmap_compact3_place {
 // Moves digit `tau` of an axis with `side` boxes by *step, -1, 0 or 1. *step becomes what the next
 // level moves by.
 TMAP_FN tmap_u32 tmapi_compact3_move(tmap_u32 tau, tmap_u32 side, int *step) {
-    const int at = (int)tau + *step, out = at < 0 ? -1 : at >= (int)side;
-    *step = out;
-    return (tmap_u32)(at - out * (int)side);
+    const tmap_u32 at = tau + (tmap_u32)*step; // modulo 2^32, so that no side overflows
+    *step = (int)at < 0 ? -1 : (int)at >= (int)side;
+    return at - (tmap_u32)*step * side;
 }
 
 // The place number `to` (0 to 26) beside cell `index` of the fractal of level r, index < k^r <
-// 2^32. The function changes digits from the lowest on, up to the first level at which both cells
-// are in one box: k / (k - 1) levels on average, or a few more.
+// 2^32. Returns the number of the cell there and the copy that holds it, or none = 1 where no cell
+// is; then index and to mean nothing. r = 0: cell `index` of copy `to`. The function changes digits
+// from the lowest on, up to the first level at which both cells are in one box: k / (k - 1) levels
+// on average, or a few more.
 // Example: tetrahedron, r = 1, cell 0, (0,0,0): place 14, (1,0,0), is cell 1; place 17, (1,1,0), is
 // none; place 12 is cell 1 of copy 12, the one to the left.
 TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tmap_u32 r,
@@ -114,9 +116,10 @@ TMAP_FN tmap_u64 tmap_compact3_words_bytes(tmap_nbb3 f, tmap_u32 r) {
     return tmap_mul_saturate(tmap_compact3_words(f, r), tmap_compact3_word_of(f, r).bytes);
 }
 
-// Finds the bit of cell number i (tmap_nbb3_nu_linear64) of level r: bit *bit of word *word.
+// Finds the bit of cell number i (tmap_nbb3_nu_linear64) of level r: bit *bit of word *word. An f
+// of zeros counts as one cell.
 TMAP_FN void tmap_compact3_bit(tmap_nbb3 f, tmap_u32 r, tmap_u64 i, tmap_u64 *word, tmap_u32 *bit) {
-    const tmap_u64 words = tmap_compact3_words(f, r);
+    const tmap_u64 words = tmap_compact3_words(tmapi_nbb3_total(f), r);
     *bit = (tmap_u32)(i / words), *word = i % words;
 }
 
