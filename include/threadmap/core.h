@@ -94,7 +94,7 @@ TMAP_FN tmap_u64 tmap_mul_saturate(tmap_u64 a, tmap_u64 b) {
 #define TMAP_EINVAL     (-1) // a null pointer, or an argument outside its documented range
 #define TMAP_ERANGE     (-2) // a level or size whose coordinates or counts do not fit their type
 #define TMAP_EUNEQUAL   (-3) // rows of a fractal that differ in length
-#define TMAP_ECHARACTER (-4) // a character in a fractal's rows that is neither '#' nor '.'
+#define TMAP_ECHARACTER (-4) // a character that a fractal's rows do not have
 #define TMAP_EEMPTY     (-5) // a fractal without a single '#'
 #define TMAP_EREPLICAS  (-6) // a fractal of more than 16 replicas, or 32 in three dimensions
 #define TMAP_ESIDE      (-7) // a fractal more than 16 wide or high; 4 in three dimensions
@@ -109,7 +109,7 @@ TMAP_FN const char *tmap_strerror(int code) {
     case TMAP_EINVAL: return "invalid argument";
     case TMAP_ERANGE: return "level or size out of range";
     case TMAP_EUNEQUAL: return "rows differ in length";
-    case TMAP_ECHARACTER: return "a character other than '#' and '.'";
+    case TMAP_ECHARACTER: return "a character other than '#' and '.' (turned copies: A to v)";
     case TMAP_EEMPTY: return "no '#' in the rows";
     case TMAP_EREPLICAS: return "more than 16 replicas, or 32 in 3D";
     case TMAP_ESIDE: return "more than 16 wide or high, or 4 in 3D";

@@ -52,9 +52,17 @@ static void check_reader(int kind, int named, const char *text, int code, const 
                "the fractal");
 }
 
+// 1 for letters alone: to the readers of names a word, and a typing error if it is no name.
+static int is_word(const char *text) {
+    while (text && (*text | 32) >= 'a' && (*text | 32) <= 'z') ++text;
+    return text && !*text;
+}
+
 static void check_text(int kind, const char *text, int code, const char *plain) {
     const brute b = brute_read(code ? "#" : plain, kind);
-    for (int named = 0; named < 2; ++named) check_reader(kind, named, text, code, &b);
+    for (int named = 0; named < 2; ++named)
+        check_reader(kind, named, text,
+                     named && code != TMAP_EEMPTY && is_word(text) ? TMAP_ECHARACTER : code, &b);
 }
 
 static void check_texts(void) {
@@ -124,6 +132,13 @@ static void check_texts(void) {
         {LAYERS, "menge", TMAP_ECHARACTER, 0},
         {LAYERS, "mengers", TMAP_ECHARACTER, 0},
         {TURNED, "A./A-", TMAP_ECHARACTER, 0},
+        {TURNED, "bed", TMAP_OK, 0}, // layers, but no name
+        {TURNED, "face", TMAP_OK, 0},
+        {TURNED, "cab", TMAP_OK, 0},
+        {TURNED, "KOCH", TMAP_EINVAL, 0},
+        {TURNED, "hilber", TMAP_ESIDE, 0},
+        {TURNED, "A", TMAP_OK, 0},
+        {TURNED, "cab/", TMAP_OK, "cab"}, // no word, for both
         {TURNED, "w", TMAP_ECHARACTER, 0},
         {TURNED, "Z[", TMAP_ECHARACTER, 0},
         {ALL, "", TMAP_EEMPTY, 0},

@@ -542,15 +542,19 @@ TMAP_FN int tmap_turned_from_layers(const char *layers, tmap_turned *out) {
 }
 
 // Makes a fractal from a command line: a name of the catalogue, or layers as for
-// tmap_turned_from_layers, whose errors it has. Example: "hilbert"; "A./AJ".
+// tmap_turned_from_layers, whose errors it has. Letters alone are a word, and TMAP_ECHARACTER if it
+// is no name of the catalogue; so a single row of letters needs a separator at its end.
+// Example: "hilbert"; "A./AJ"; "AB/".
 TMAP_FN int tmap_turned_from_text(const char *text, tmap_turned *out) {
+    const char *end = text;
     if (!text || !out) return TMAP_EINVAL;
     for (int i = 0; i < TMAP_TURNED_COUNT; ++i)
         if (tmapi_same_text(text, tmap_turned_name(i))) {
             *out = tmap_turned_at(i);
             return TMAP_OK;
         }
-    return tmap_turned_from_layers(text, out);
+    while ((*end >= 'A' && *end <= 'Z') || (*end >= 'a' && *end <= 'z')) ++end;
+    return *text && !*end ? TMAP_ECHARACTER : tmap_turned_from_layers(text, out);
 }
 
 #endif
