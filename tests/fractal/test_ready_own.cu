@@ -311,6 +311,8 @@ static void refuse_more(void) {
     REFUSED(tmap_compact_matrix_store(&plan, a, b, 0));
     REFUSED(tmap_compact_bits_pack(gasket, 3, NULL, b, 0));
     REFUSED(tmap_compact_bits_pack(gasket, 3, a, b + 4, 0));
+    REFUSED(tmap_compact_bits_pack(gasket, 3, a, a, 0));
+    REFUSED(tmap_compact_bits_unpack(gasket, 3, a, a, 0));
     REFUSED(tmap_compact_bits_unpack(tmap_nbb_make(0, 1, 1, 0, 0), 3, b, a, 0));
     RETURNS(tmap_compact_bits_pack(gasket, 41, a, b, 0), cudaErrorInvalidConfiguration);
     RETURNS(tmap_compact_window_make(gasket, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w), TMAP_OK);

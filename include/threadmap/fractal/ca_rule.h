@@ -7,7 +7,7 @@
 #include "../core.h"
 
 // A rule: with bit n of `born` a dead cell with n live neighbours becomes alive, with bit n of
-// `survive` a live one remains alive. Bits 0..8.
+// `survive` a live one remains alive. Bits 0..8; in three dimensions (life3.h) 0..26.
 typedef struct tmap_ca_rule {
     tmap_u32 born, survive;
 } tmap_ca_rule;
@@ -37,8 +37,8 @@ TMAP_FN int tmap_ca_rule_from_text(const char *text, tmap_ca_rule *out) {
     return TMAP_OK;
 }
 
-// 1 if a cell with `neighbours` live neighbours, 0 to 31, lives in the next step, else 0. With more
-// than 8 it does not live.
+// 1 if a cell with `neighbours` live neighbours lives in the next step, else 0: that bit of the
+// rule. neighbours: 0 to 31; a larger number counts modulo 32.
 TMAP_FN int tmap_ca_next(tmap_ca_rule rule, int alive, tmap_u32 neighbours) {
     return (int)((alive ? rule.survive : rule.born) >> (neighbours & 31) & 1);
 }

@@ -179,7 +179,7 @@ static inline cudaError_t tmapi_compact_bits_launch(tmap_nbb f, tmap_u32 r, cons
     tmapi_compact_bits job;
     tmapi_launch_shape shape = {0, 256, 0};
     void *arguments[1] = {&job};
-    if (!bytes || !words || tmap_nbb_check(f) != TMAP_OK || (tmap_u64)words % 8)
+    if (!bytes || !words || bytes == words || tmap_nbb_check(f) != TMAP_OK || (tmap_u64)words % 8)
         return cudaErrorInvalidValue;
     if (r > tmap_nbb_linear_level_max64(f)) return cudaErrorInvalidConfiguration;
     job.bytes = (unsigned char *)bytes, job.words = (unsigned char *)words;
@@ -192,9 +192,9 @@ static inline cudaError_t tmapi_compact_bits_launch(tmap_nbb f, tmap_u32 r, cons
 // Packs the k^r bytes of a state into tmap_compact_words_bytes(f, r) bytes of words: a cell is
 // alive where its byte is not 0. Idle bits become 0. bytes, words: in device memory, not
 // overlapping; words at a multiple of 8. Returns cudaErrorInvalidValue for a null or misaligned
-// pointer and for what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a level above
-// tmap_nbb_linear_level_max64(f); otherwise the launch's own error. Cost: memory traffic of a byte
-// and a bit for each cell.
+// pointer, equal pointers, and what tmap_nbb_check refuses; cudaErrorInvalidConfiguration for a
+// level above tmap_nbb_linear_level_max64(f); otherwise the launch's own error. Cost: memory
+// traffic of a byte and a bit for each cell.
 static inline cudaError_t tmap_compact_bits_pack(tmap_nbb f, tmap_u32 r, const unsigned char *bytes,
                                                  void *words, cudaStream_t stream) {
     return tmapi_compact_bits_launch(f, r, (const void *)tmapi_compact_bits_pack_kernel, bytes,

@@ -17,7 +17,7 @@
 // linear_level_max32); those ending in 64 up to tmap_nbb_level_max64(f).
 //
 // Cost: a constant fractal folds to multiplications and shifts, without a division, a table or a
-// memory access; one filled at run time costs a division per level.
+// memory access; one filled at run time costs a division per level, nu and contains two.
 #ifndef TMAP_FRACTAL_NBB_H
 #define TMAP_FRACTAL_NBB_H
 
@@ -107,7 +107,7 @@ TMAP_FN tmap_xy tmap_nbb_tau(tmap_nbb f, tmap_u32 beta) {
 TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu) {
     f = tmapi_nbb_total(f);
     tmap_u32 p = tmapi_pow32(f.k, (mu + 1) / 2 - 1);
-    return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: past the range every digit is 0
+    return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: k is even, and mu is past the range
 }
 
 // tmap_nbb_beta for a 64-bit orthotope, mu = 1..level_max64.
@@ -322,8 +322,8 @@ TMAP_FN int tmapi_nbb_contains_levels(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u
 }
 
 // 1 if (x, y) is a cell of the fractal of level r, else 0; any x, y; r <= level_max32.
-// Cost: divisions at run time only for sides other than 2 and 3; sides of 2 take no loop
-// over levels.
+// Cost: sides of 2 x 2 take neither a division nor a loop over levels, sides of 3 x 3 no division,
+// even if the fractal is filled at run time; other sides then take two divisions per level.
 // Example: gasket, r = 2: (1,1) -> 1, (1,2) -> 0, (4,0) -> 0.
 TMAP_FN int tmap_nbb_contains(tmap_nbb f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
     if (f.sx == 2 && f.sy == 2)

@@ -16,7 +16,7 @@
 // (_linear: linear_level_max32); those ending in 64 up to tmap_nbb3_level_max64(f).
 //
 // Cost: a constant fractal folds to multiplications and shifts, without a division, a table or a
-// memory access; one filled at run time costs a division per level.
+// memory access; one filled at run time costs a division per level, nu and contains three.
 #ifndef TMAP_FRACTAL_NBB3_H
 #define TMAP_FRACTAL_NBB3_H
 
@@ -107,7 +107,7 @@ TMAP_FN tmap_xyz tmap_nbb3_tau(tmap_nbb3 f, tmap_u32 beta) {
 TMAP_FN tmap_u32 tmap_nbb3_beta(tmap_nbb3 f, tmap_xyz w, tmap_u32 mu) {
     f = tmapi_nbb3_total(f);
     const tmap_u32 axis = (mu - 1) % 3, p = tmapi_pow32(f.k, (mu - 1) / 3);
-    // p == 0: past the range every digit is 0
+    // p == 0: k is even, and mu is past the range
     return p ? (axis == 0 ? w.x : axis == 1 ? w.y : w.z) / p % f.k : 0;
 }
 
@@ -345,8 +345,8 @@ TMAP_FN int tmapi_nbb3_contains_levels(tmap_nbb3 f, tmap_xyz c, tmap_u32 r) {
 }
 
 // 1 if c is a cell of the fractal of level r, else 0; any c; r <= level_max32.
-// Cost: divisions at run time only for sides other than 2 and 3; sides of 2 take no loop over
-// levels.
+// Cost: sides of 2 x 2 x 2 take neither a division nor a loop over levels, sides of 3 x 3 x 3 no
+// division, even if the fractal is filled at run time; other sides then take three per level.
 // Example: tetrahedron, r = 2: (0,1,2) -> 1, (1,1,0) -> 0, (4,0,0) -> 0.
 TMAP_FN int tmap_nbb3_contains(tmap_nbb3 f, tmap_xyz c, tmap_u32 r) {
     if (f.sx == 2 && f.sy == 2 && f.sz == 2)

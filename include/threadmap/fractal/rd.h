@@ -79,8 +79,10 @@ static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     return error;
 }
 
-// Sets *to.result, a tmap_i64 or a double, to the sum of the cells of the plan's share; no other
-// place is read. in: the matrix in device memory, of the plan's type, at a multiple of its size.
+// Sets *to.result, a tmap_i64 or a double, to the sum of the cells of the plan's share. Where cells
+// are read 16 bytes at a time, the places between them are read, too, and not added; no place
+// outside the fractal's width and height is read.
+// in: the matrix in device memory, of the plan's type, at a multiple of its size.
 // to.result: at a multiple of 8. to.workspace: tmap_each_fold_bytes(plan, 8) bytes, see ../fold.h.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer or a plan of another maker;
 // otherwise the launch's error. The sum of floats is the same in every run of one plan. Cost:

@@ -12,7 +12,6 @@
 // sector, contiguous or not. Down a tile a lane holds three rows of words and of their neighbours,
 // has four rows in flight, and computes the places of a word at once by sums of words. Sectors are
 // written in full.
-// once by sums of words. Sectors are written in full.
 #ifndef TMAP_PAPERS_BOX_BITS_H
 #define TMAP_PAPERS_BOX_BITS_H
 
