@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_cxx: each call of cxx.h, by lambdas with captures, gives what the C form gives; both run.
+// test_cxx: each call of cxx.h, by lambdas with captures, gives what the C form gives; both run. The
+// C form gets a copy of its job, as a lambda has one: then both have the same machine code, which
+// headers/cxx_test.py compares.
 #include "kit.h"
 #include <threadmap/cxx.h>
 
@@ -29,7 +31,10 @@ static __device__ void dab(void *p, tmap_cell cell) {
     job *j = (job *)p;
     j->out[cell.at] = j->rate + (float)cell.x;
 }
-static __global__ void each_c(tmap_each_plan plan, job j) { tmap_each(&plan, dab, &j); }
+static __global__ void each_c(tmap_each_plan plan, job j) {
+    job mine = j;
+    tmap_each(&plan, dab, &mine);
+}
 static __global__ void each_cxx(tmap_each_plan plan, job j) {
     tmap::each(plan, [=](tmap_cell cell) { j.out[cell.at] = j.rate + (float)cell.x; });
 }
@@ -41,7 +46,8 @@ static __device__ void use_value(void *p, tmap_cell cell, const void *value) {
     ((job *)p)->out[cell.at] = ((job *)p)->rate * *(const float *)value;
 }
 static __global__ void __launch_bounds__(512, 2) update_c(tmap_each_plan plan, job j) {
-    tmap_each_update(&plan, read_in, use_value, &j);
+    job mine = j;
+    tmap_each_update(&plan, read_in, use_value, &mine);
 }
 static __global__ void __launch_bounds__(512, 2) update_cxx(tmap_each_plan plan, job j) {
     tmap::update(
@@ -77,8 +83,9 @@ static __device__ void rule(void *p, tmap_cell, tmap_u32 around, const void *nin
     *(float *)next = flow(around, (const float *)nine, ((job *)p)->rate);
 }
 static __global__ void __launch_bounds__(512, 2) stencil_c(tmap_each_plan plan, job j) {
+    job mine = j;
     const tmap_array in = {j.in, sizeof *j.in};
-    tmap_each_stencil(&plan, in, rule, j.out, &j);
+    tmap_each_stencil(&plan, in, rule, j.out, &mine);
 }
 static __global__ void __launch_bounds__(512, 2) stencil_cxx(tmap_each_plan plan, job j) {
     tmap::stencil(plan, j.in, j.out, [=](tmap_cell, tmap_u32 around, const float *nine) {
@@ -95,8 +102,9 @@ static __device__ void mark(void *p, void *, tmap_pair pair, const void *a, cons
     if (squared((const float *)a, (const float *)b) < j->rate) atomicAdd(&j->out[pair.i], 1.0f);
 }
 static __global__ void PAIRS pairs_each_c(tmap_pairs_plan plan, job j) {
+    job mine = j;
     const tmap_points points = {j.in, 0, sizeof(float), 3};
-    tmap_pairs_each(&plan, points, mark, &j);
+    tmap_pairs_each(&plan, points, mark, &mine);
 }
 static __global__ void PAIRS pairs_each_cxx(tmap_pairs_plan plan, job j) {
     tmap::pairs_each(plan, tmap::points<float, 3>{j.in},
@@ -112,10 +120,11 @@ static __device__ void join_count(void *, void *sum, const void *other) {
     *(tmap_u64 *)sum += *(const tmap_u64 *)other;
 }
 static __global__ void PAIRS pairs_fold_c(tmap_pairs_plan plan, job j) {
+    job mine = j;
     const tmap_u64 zero = 0;
     const tmap_points points = {j.in, 0, sizeof(float), 3};
     const tmap_fold fold = {&zero, sizeof zero, join_count};
-    tmap_pairs_fold(&plan, points, count, fold, j.to, &j);
+    tmap_pairs_fold(&plan, points, count, fold, j.to, &mine);
 }
 static __global__ void PAIRS pairs_fold_cxx(tmap_pairs_plan plan, job j) {
     tmap::pairs_fold(
@@ -164,9 +173,10 @@ static __device__ int is_near(void *p, tmap_pair, const void *a, const void *b, 
     return *(float *)value < ((job *)p)->rate;
 }
 static __global__ void PAIRS pairs_select_c(tmap_pairs_plan plan, job j) {
+    job mine = j;
     const tmap_points points = {j.in, 0, sizeof(float), 3};
     const tmap_pairs_choice choice = {is_near, sizeof(float), TMAP_PAIRS_FIXED_ORDER};
-    tmap_pairs_select(&plan, points, choice, &j.list, &j);
+    tmap_pairs_select(&plan, points, choice, &j.list, &mine);
 }
 static __global__ void PAIRS pairs_select_cxx(tmap_pairs_plan plan, job j) {
     tmap::pairs_select<float>(
