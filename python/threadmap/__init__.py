@@ -18,8 +18,8 @@ Arrays of CuPy, PyTorch, numba and whatever has __cuda_array_interface__ are pas
 address, plans and ctypes objects by value; numbers must be ctypes objects, as ctypes.c_uint32(5).
 Kernels are compiled by NVRTC and launched by the CUDA driver in the current context, else in the
 primary context of device 0, which those libraries use. Plans are made by the C functions
-tmap_X_plan_of, compiled once by the host's C compiler ($CC, cc) into ~/.cache/threadmap.
-Needs nothing but the standard library, libcuda and libnvrtc.
+tmap_X_plan_of, compiled once into ~/.cache/threadmap. Needs the standard library, libcuda, libnvrtc
+and the host's C compiler ($CC, else cc). Whatever is missing or refused is a threadmap.Error.
 """
 import ctypes
 import glob
@@ -29,8 +29,9 @@ import re
 import subprocess
 import tempfile
 
-__all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "gasket",
-           "carpet", "vicsek"]
+__all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
+           "gasket", "carpet", "vicsek", "x", "h", "cantor", "chandelier", "candy", "bottles",
+           "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -84,10 +85,31 @@ tmap_u64 threadmap_bytes(int kind, const void *plan, tmap_u32 bytes) {
            : kind == 4 ? tmap_pairs_fold_bytes((const tmap_pairs_plan *)plan, bytes)
                        : tmap_pairs_rows_bytes((const tmap_pairs_plan *)plan, bytes);
 }
+tmap_u64 threadmap_select_bytes(const tmap_pairs_plan *plan, int order) {
+    return tmap_pairs_select_bytes(plan, order);
+}
 """
 
 # What plans are for: the kinds of the shim.
 EACH, UPDATE, FOLD, STENCIL, PAIRS, ROWS = range(6)
+# Orders of a list of pairs, as TMAP_PAIRS_ANY_ORDER and TMAP_PAIRS_FIXED_ORDER.
+PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER = range(2)
+
+
+def _build(path):
+    """Compiles the shim to `path`."""
+    cache = os.path.dirname(path)
+    os.makedirs(cache, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        source, built = os.path.join(folder, "plans.c"), os.path.join(folder, "plans.so")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SHIM)
+        command = [*(os.environ.get("CC") or "cc").split(), "-std=c11", "-O1", "-fPIC", "-shared",
+                   "-I", include(), source, "-o", built]
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        if said.returncode:
+            raise Error(f"{' '.join(command)}:\n{said.stderr}")
+        os.replace(built, path)  # whole or not at all
 
 
 def _library():
@@ -98,42 +120,51 @@ def _library():
                                      recursive=True)):
             with open(path, "rb") as file:
                 digest.update(file.read())
-        cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
-                             "threadmap")
-        path = os.path.join(cache, f"plans-{digest.hexdigest()[:16]}.so")
-        if not os.path.exists(path):
-            os.makedirs(cache, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=cache) as folder:
-                source, built = os.path.join(folder, "plans.c"), os.path.join(folder, "plans.so")
-                with open(source, "w", encoding="utf-8") as file:
-                    file.write(SHIM)
-                command = [*(os.environ.get("CC") or "cc").split(), "-std=c11", "-O1", "-fPIC",
-                           "-shared", "-I", include(), source, "-o", built]
-                said = subprocess.run(command, capture_output=True, text=True, check=False)
-                if said.returncode:
-                    raise Error(f"{' '.join(command)}:\n{said.stderr}")
-                os.replace(built, path)  # whole or not at all
-        _library.loaded = ctypes.CDLL(path)
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = os.path.join(cache, "threadmap", f"plans-{digest.hexdigest()[:16]}.so")
+        try:
+            if not os.path.exists(path):
+                _build(path)
+            _library.loaded = ctypes.CDLL(path)
+        except OSError as error:
+            raise Error(f"the C compiler ($CC, cc) or the cache of plans: {error}") from error
         _library.loaded.threadmap_bytes.restype = ctypes.c_uint64
+        _library.loaded.threadmap_select_bytes.restype = ctypes.c_uint64
     return _library.loaded
 
 
 _library.loaded = None
 
 
+def _number(value, kind=ctypes.c_uint32):
+    """A ctypes number, which alone would drop the bits that do not fit."""
+    number = kind(value)
+    if number.value != value:
+        raise Error(f"{value} does not fit {8 * ctypes.sizeof(kind)} bits")
+    return number
+
+
 class Fractal:
-    """An NBB fractal from rows of a picture: Fractal("#.", "##") is the gasket."""
+    """An NBB fractal from 1 to 16 rows of a picture, equally long, up to 16, with 1 to 16 replicas:
+    Fractal("#.", "##") is the gasket."""
 
     def __init__(self, *rows):
+        if len({len(row) for row in rows}) != 1 or set("".join(rows)) - {"#", "."}:
+            raise Error(f"no equally long rows of '#' and '.': {rows}")
         cells = [(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "#"]
+        if not 1 <= len(cells) <= 16 or len(rows) > 16 or len(rows[0]) > 16:
+            raise Error(f"not 1 to 16 '#', or more than 16 wide or high: {rows}")
         tau = [sum(cell[axis] << 4 * beta for beta, cell in enumerate(cells)) for axis in (0, 1)]
         self.rows = rows
         self.numbers = (ctypes.c_uint64 * 5)(len(cells), len(rows[0]), len(rows), *tau)
 
 
-gasket = Fractal("#.", "##")
-carpet = Fractal("###", "#.#", "###")
-vicsek = Fractal(".#.", "###", ".#.")
+# The catalogue (catalogue.h).
+FRACTALS = {name: Fractal(*rows.split("/")) for name, rows in {
+    "gasket": "#./##", "carpet": "###/#.#/###", "vicsek": ".#./###/.#.", "x": "#.#/.#./#.#",
+    "h": "#.#/###/#.#", "cantor": "#.#", "chandelier": ".#./###", "candy": "#..#/####/####/#..#",
+    "bottles": ".#./###/###"}.items()}
+gasket, carpet, vicsek, x, h, cantor, chandelier, candy, bottles = FRACTALS.values()
 
 
 class Plan:
@@ -149,8 +180,17 @@ class Plan:
 
     def workspace(self, size):
         """Bytes of the workspace of a fold or of rows with accumulators of `size` bytes; clear it
-        before the first launch."""
-        return _library().threadmap_bytes(self.kind, self.data, ctypes.c_uint32(size))
+        before the first launch. A list of pairs has another one: select_workspace."""
+        if self.kind not in (FOLD, PAIRS, ROWS):
+            raise Error("a plan of neither a fold nor rows: it has no workspace")
+        return _library().threadmap_bytes(self.kind, self.data, _number(size))
+
+    def select_workspace(self, order):
+        """Bytes of the workspace of tmap_pairs_select in that order, PAIRS_ANY_ORDER or
+        PAIRS_FIXED_ORDER; clear it before the first launch."""
+        if self.kind != PAIRS or order not in (PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER):
+            raise Error("not a plan of Planner.pairs, or an unknown order")
+        return _library().threadmap_select_bytes(self.data, order)
 
 
 # ---- the driver ---------------------------------------------------------------------------------
@@ -252,9 +292,9 @@ class Planner:
 
     def _cells(self, kind, fractal, r, pitch):
         library = _library()
+        numbers = fractal.numbers, _number(r), _number(pitch, ctypes.c_uint64)
         return Plan(kind, library.threadmap_each_size(), lambda plan, launch: library.threadmap_each(
-            kind, fractal.numbers, ctypes.c_uint32(r), ctypes.c_uint64(pitch),
-            ctypes.byref(self.facts), plan, launch))
+            kind, *numbers, ctypes.byref(self.facts), plan, launch))
 
     def each(self, fractal, r, pitch=0):
         """A plan for tmap_each. pitch: elements from a row to the next; 0: the fractal's width."""
@@ -274,7 +314,7 @@ class Planner:
 
     def _pairs(self, kind, n, d, size, accumulator):
         library = _library()
-        numbers = [ctypes.c_uint32(number) for number in (n, d, size, accumulator)]
+        numbers = [_number(number) for number in (n, d, size, accumulator)]
         return Plan(kind, library.threadmap_pairs_size(),
                     lambda plan, launch: library.threadmap_pairs(
                         kind, *numbers, ctypes.byref(self.facts), plan, launch))

@@ -26,8 +26,8 @@ def main():
                        for kernel in kernels_of(file.read())}
     names = [name.removesuffix("_cxx") for name in kernels if name.endswith("_cxx")]
     differ = [name for name in names if kernels[name + "_c"].code != kernels[name + "_cxx"].code]
-    print("\n".join(f"{name}: {kernels[name + '_c'][2:]} in C, {kernels[name + '_cxx'][2:]} with lambdas"
-                    for name in differ))
+    for name in differ:
+        print(f"{name}: {kernels[name + '_c'][2:]} in C, {kernels[name + '_cxx'][2:]} with lambdas")
     print(f"{len(names)} kernels, {len(differ)} with other machine code")
     return 1 if differ or len(names) < 9 else 0
 
