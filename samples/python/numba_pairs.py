@@ -5,16 +5,30 @@ number of pairs that are nearer than a radius. numba compiles that function and 
 lines of C between them, and the linker inlines each into the next.
 
 python3 samples/python/numba_pairs.py, with `threadmap` installed or PYTHONPATH=python
+Needs numba and numba-cuda: with numpy 2.5 numba 0.67 or later.
 """
+import importlib.metadata
 import sys
+
+
+def versions():
+    names = "numba", "numba-cuda", "numpy"
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+
 
 try:
     import numpy
+    # numba-cuda, up to 0.30.4 at least, wants this name of vstack, which numpy 2.5 no longer has.
+    if not hasattr(numpy, "row_stack"):
+        numpy.row_stack = numpy.vstack
     from numba import cuda, float32, int32, types, uint64
     from numba.cuda import config
-    from numba.cuda.np import arrayobj  # noqa: F401, fails where numpy is too new for numba
-except (ImportError, AttributeError) as error:
+    from numba.cuda.np import arrayobj  # noqa: F401, fails where numpy is too new for numba-cuda
+except ImportError as error:
     print(f"SKIP: {error}")
+    sys.exit(77)
+except AttributeError as error:
+    print(f"SKIP: {versions()}: {error}")
     sys.exit(77)
 import threadmap
 
@@ -98,7 +112,7 @@ def main():
         low += int((apart < (RADIUS * (1 - 1e-6)) ** 2).sum())
         high += int((apart < (RADIUS * (1 + 1e-6)) ** 2).sum())
     right = (low - N) // 2 <= count <= (high - N) // 2
-    print(f"{count} of {N * (N - 1) // 2} pairs: {'ok' if right else 'WRONG'}")
+    print(f"{versions()}: {count} of {N * (N - 1) // 2} pairs: {'ok' if right else 'WRONG'}")
     return not right
 
 
