@@ -258,13 +258,9 @@ TMAP_FN tmap_pair tmapi_triangle_utm_in_row(tmap_u32 k, tmap_u32 n, tmap_u32 a) 
     return p;
 }
 
-// The row of a root, in single precision: a >= 1, not rounded down and numbered from 1.
-TMAP_FN float tmapi_triangle_utm_a(float root, tmap_u32 n) {
-    return (2.0f * (float)n + 1.0f - root) * 0.5f;
-}
-
-// That row rounded down and numbered from 0; 0 where k is out of range.
-TMAP_FN tmap_u32 tmapi_triangle_utm_row(float a) {
+// The row a >= 1 of a root, in single precision, numbered from 0; 0 for roots of k out of range.
+TMAP_FN tmap_u32 tmapi_triangle_utm_row(float root, tmap_u32 n) {
+    float a = (2.0f * (float)n + 1.0f - root) * 0.5f;
     return a >= 1.0f && a < 4294967040.0f ? (tmap_u32)a - 1 : 0;
 }
 
@@ -273,15 +269,14 @@ TMAP_FN tmap_u32 tmapi_triangle_utm_row(float a) {
 // 0..5 -> (0,1)(0,2)(0,3)(1,2)(1,3)(2,3).
 TMAP_FN tmap_pair tmap_triangle_utm_sqrt(tmap_u32 k, tmap_u32 n) {
     float root = tmapi_sqrt_nearest((float)tmapi_triangle_utm_discriminant(k, n));
-    return tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(tmapi_triangle_utm_a(root, n)));
+    return tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
 }
 
 // UTM for threads with the conditionals that repair it: one row down or up. Range: n <= 92682, k <
 // n(n-1)/2. Law: a bijection; equal to tmap_condensed_map. Exact.
 TMAP_FN tmap_pair tmap_triangle_utm_map(tmap_u32 k, tmap_u32 n) {
     float root = tmapi_sqrt((float)tmapi_triangle_utm_discriminant(k, n));
-    tmap_pair p =
-        tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(tmapi_triangle_utm_a(root, n)));
+    tmap_pair p = tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
     if ((int)(p.j - p.i) <= 0) // k is before this row
         p.j += n - 1 - p.i, --p.i;
     else if ((int)(p.j - n) >= 0) // k is after it
@@ -306,6 +301,18 @@ TMAP_FN tmap_pair tmap_triangle_utm_blocks_sqrt(tmap_u32 k, tmap_u32 n) {
     return p;
 }
 
+// x rounded towards 0, and the nearest number of 32 bits where that does not fit; in PTX, whose
+// conversion does so, without a test.
+TMAP_FN tmap_u32 tmapi_triangle_utm_whole(float x) {
+#if defined(__CUDA_ARCH__)
+    tmap_u32 n;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(n) : "f"(x));
+    return n;
+#else
+    return x >= 4294967296.0f ? 0xffffffffu : x > 0.0f ? (tmap_u32)x : 0;
+#endif
+}
+
 // UTM for blocks without conditionals, by x rsqrt(x) and an epsilon: what the paper's conclusions
 // expect of UTM. The root of a row's first number is an integer, which must not be rounded down,
 // and that of its last one is more than 1 / (n + 1) below the next row's. With a correctly rounded
@@ -316,8 +323,8 @@ TMAP_FN tmap_pair tmap_triangle_utm_blocks_sqrt(tmap_u32 k, tmap_u32 n) {
 #define TMAP_TRIANGLE_UTM_ROWS_MAX 2047u
 TMAP_FN tmap_pair tmap_triangle_utm_blocks_rsqrt(tmap_u32 k, tmap_u32 n) {
     float x = (float)tmapi_triangle_utm_discriminant(k, n + 1), root = x * tmapi_rsqrt_nearest(x);
-    float a = tmapi_triangle_utm_a(root, n + 1) + TMAP_TRIANGLE_UTM_EPSILON;
-    tmap_pair p = tmapi_triangle_utm_in_row(k, n + 1, tmapi_triangle_utm_row(a));
+    float a = (2.0f * (float)(n + 1) + 1.0f - root) * 0.5f + TMAP_TRIANGLE_UTM_EPSILON;
+    tmap_pair p = tmapi_triangle_utm_in_row(k, n + 1, tmapi_triangle_utm_whole(a) - 1);
     --p.j;
     return p;
 }
