@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cxx.h: the engines with C++ lambdas, captures included, and typed points and accumulators.
-// Optional; C++17. Each call becomes one call of the C form at compile time. A lambda's captures are
-// its job, a copy in registers: the machine code is that of the C form with the address of a local
-// copy of the job. With the address of a kernel's parameter, which a C kernel may pass as well, nvcc
-// allots registers differently (docs/porting.md).
+// Optional; C++17. Each call becomes one call of the C form at compile time. A lambda's captures
+// are its job, a copy in registers: the machine code is that of the C form with the address of a
+// local copy of the job. With the address of a kernel's parameter, which a C kernel may pass as
+// well, nvcc allots registers differently (docs/porting.md).
 //
 //     __global__ void dab(tmap_each_plan plan, int *out, int colour) {
 //         tmap::each(plan, [=](tmap_cell cell) { out[cell.at] = colour; });

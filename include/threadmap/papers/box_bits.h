@@ -61,7 +61,8 @@ TMAP_FN tmap_u64 tmap_box_bits_bytes(const tmap_box_bits *b) {
     return tmap_mul_saturate(tmap_mul_saturate(b->pitch, b->height), 4);
 }
 
-// The word of place (x, y), and its bit in *bit. A struct of zeros has words of one place. Example: gasket, r = 6: (40, 3) -> 25, bit 8.
+// The word of place (x, y), and its bit in *bit. A struct of zeros has words of one place.
+// Example: gasket, r = 6: (40, 3) -> 25, bit 8.
 TMAP_FN tmap_u64 tmap_box_bits_place(const tmap_box_bits *b, tmap_u64 x, tmap_u64 y,
                                      tmap_u32 *bit) {
     const tmap_u32 places = b->places ? b->places : 1;

@@ -105,8 +105,8 @@ TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block, tmap_u32 u) {
 
 // Bytes that the threads of a launch read from global memory, over n atoms with `block` threads of
 // u atoms each: 24 for each atom that a thread loads, from memory or from a cache. Any form, block
-// and u as for tmap_drmsd_slides; n: up to 4000000. u = 0 gives 0. Example: n = 1000, block = 64, u = 2:
-// 6012000 by naive_1d, 135168 by shared_1d and sliding_1d, 221184 by triangle_2d.
+// and u as for tmap_drmsd_slides; n: up to 4000000. u = 0 gives 0. Example: n = 1000, block = 64,
+// u = 2: 6012000 by naive_1d, 135168 by shared_1d and sliding_1d, 221184 by triangle_2d.
 TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
     const tmap_u64 rows = tmap_triangle_tile_rows(n, block * u); // of blocks
     const tmap_u64 tiles = tmap_triangle_tile_rows(n, block);
