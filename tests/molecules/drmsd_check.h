@@ -99,4 +99,56 @@ static inline double drmsd_of(const drmsd_set *s, tmap_u32 a, tmap_u32 b, double
     return weights > 0 ? sqrt(sum / weights) : 0;
 }
 
+// ---- what all forms share -----------------------------------------------------------------------
+
+// Coordinates that are no numbers: of an atom without weight, in the frame or the reference; of one
+// all of whose pairs are out of bounds, in the frame; of one that counts, and of one that bounds
+// would exclude if its place in the reference were a number.
+enum {
+    DRMSD_NO_WEIGHT,
+    DRMSD_NO_WEIGHT_REFERENCE,
+    DRMSD_OUT_OF_BOUNDS,
+    DRMSD_COUNTS,
+    DRMSD_COUNTS_WEIGHTED,
+    DRMSD_NOWHERE,
+    DRMSD_EXCLUDED
+};
+static inline int drmsd_excluded_options(int kind) {
+    return kind < 2 || kind == DRMSD_COUNTS_WEIGHTED              ? WEIGHTS
+           : kind == DRMSD_OUT_OF_BOUNDS || kind == DRMSD_NOWHERE ? BOUNDS
+                                                                  : 0;
+}
+static inline int drmsd_excluded_counts(int kind) { return kind >= DRMSD_COUNTS; }
+
+// Excludes atom 9, which has a weight of 0 then, or is far from all others in the reference, frame
+// 0, and in all frames.
+static inline void drmsd_exclude(drmsd_set *s, int kind) {
+    for (tmap_u32 f = 0; f < s->frames && (kind == DRMSD_OUT_OF_BOUNDS || kind == DRMSD_NOWHERE);
+         ++f)
+        s->xyz[(f * s->n + 9) * 3] += 500;
+    s->weights[9] = drmsd_excluded_counts(kind) ? 3.7f : 0;
+}
+// The coordinate that is no number: of atom 9, in frame 1 or in the reference.
+static inline tmap_u32 drmsd_excluded_at(const drmsd_set *s, int kind) {
+    const int reference = kind == DRMSD_NO_WEIGHT_REFERENCE || kind == DRMSD_NOWHERE;
+    return ((reference ? 0 : s->n) + 9) * 3 + 1;
+}
+
+// Atoms that a plan maker refuses: more than there are, of none, at odd addresses.
+static inline void drmsd_refuse_atoms(int form, const void *memory,
+                                      cudaError_t (*make)(tmap_drmsd_shape, tmap_drmsd_plan *)) {
+    const tmap_u64 frames = form == TMAP_DRMSD_PAIR ? 1 : 3;
+    const void *const askew = (const char *)memory + 2;
+    tmap_drmsd_plan plan;
+    for (int k = 0; k < 6; ++k) {
+        tmap_drmsd_atoms which = {(const tmap_u32 *)memory, 0, 0, 9, 0, 0};
+        const tmap_drmsd_shape shape = {k == 1 ? 0u : k == 2 ? 8u : 9u, frames, form, &which, 0};
+        if (k == 3) which.atoms = (const tmap_u32 *)askew;
+        if (k == 4) which.weights = (const float *)askew;
+        if (k == 5) which.boxes = (const float *)askew;
+        kit_case("atoms that are refused: form %d, %d", form, k);
+        RETURNS(make(shape, &plan), k ? cudaErrorInvalidValue : cudaSuccess);
+    }
+}
+
 #endif

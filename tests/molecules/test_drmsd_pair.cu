@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_pair: tmap_drmsd_pair against the definition in double precision: few and many atoms,
-// chosen atoms, weights, boxes, bounds, each alone and together; frames that are the same, atoms in
-// one place, differences of 1.4, 0.14 and 0.014 in frames of some tens; what is no number; what the
-// plan refuses; an error that an earlier call has left, and the facts of other devices; and, on a
-// GPU, results that are the same in every bit over launch shapes.
+// chosen atoms, weights, boxes, bounds, each alone and together; all cuts into units; frames that
+// are the same, mirrored or turned, atoms in one place, differences of 1.4, 0.14 and 0.014 in frames
+// of some tens; what is no number; workspaces with any content; what is refused before a launch; an
+// error that an earlier call has left, and the facts of other devices.
 #include "molecules/drmsd_check.h"
 
 #include <threadmap/molecules/drmsd_pair.h>
@@ -46,32 +46,37 @@ static double tolerance(const drmsd_set *s, double want, double pairs) {
     return want > 0 ? 1e-6 * want + 3 * reach / sqrt(pairs + 1) + reach * reach / want : 0;
 }
 
-// The dRMSD by the library. blocks: of the fold; 0: the plan's own.
-static float run(const drmsd_set *f, tmap_u32 blocks) {
-    const tmap_drmsd_atoms which = drmsd_device(f, 0);
+// The dRMSD by the library. columns, cut: of its units; 0: the plan's own. counter: what the
+// workspace begins with.
+static float run_cut(const drmsd_set *f, tmap_u32 columns, tmap_u32 cut, tmap_u64 counter) {
+    const tmap_drmsd_atoms which = drmsd_device(f, 1);
     const tmap_drmsd_shape shape = {f->n, 1, TMAP_DRMSD_PAIR, f->options ? &which : 0, 0};
+    const float *box = (const float *)kit_to_device(f->boxes, 12);
     tmap_drmsd_plan plan;
-    float *frames = (float *)kit_to_device(f->xyz, (tmap_u64)f->n * 2 * 12), got = 0;
-    kit_case("n = %u, options %d", f->n, f->options);
+    float *reference = (float *)kit_to_device(f->xyz, f->n * 12ull), got = 0;
+    float *frame = (float *)kit_to_device(f->xyz + f->n * 3ull, f->n * 12ull);
+    kit_case("n = %u, options %d, columns %u, cut %u", f->n, f->options, columns, cut);
     earlier_error();
     CHECK(tmap_drmsd_pair_plan_make(shape, &plan));
     expect(earlier_error_is_there(), "an earlier error of a plan");
-    if (blocks) plan.pairs.grid = blocks;
     const tmap_u64 planned = plan.workspace;
+    if (columns) tmapi_drmsd_pair_cut(&plan.pair, columns, cut);
     tmapi_drmsd_arrange(&plan);
-    const tmap_u64 bytes = plan.workspace;
-    const tmap_drmsd_in in = {frames + (tmap_u64)f->n * 3, frames, 0};
-    if (!blocks) expect(planned == bytes, "bytes");
-    void *workspace = kit_filled(bytes, 0xff); // NaN, and counters that are not 0
+    const tmap_drmsd_in in = {frame, reference, f->options & BOXES ? box : 0};
+    if (!columns) expect(planned == plan.workspace, "bytes");
+    void *workspace = kit_filled(plan.workspace, 0xff); // NaN
+    CHECK(cudaMemcpy(workspace, &counter, 8, cudaMemcpyHostToDevice));
     for (int again = 0; again < 2; ++again) {
-        float *out = (float *)kit_filled(4, 0xff);
+        float *out = (float *)kit_filled(4, 0xff), before = got;
         earlier_error();
         CHECK(tmap_drmsd_pair(&plan, in, workspace, out, 0));
         expect(earlier_error_is_there(), "an earlier error");
         CHECK(cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost));
+        if (again) expect(!memcmp(&before, &got, 4), "two runs of a plan");
     }
     return got;
 }
+static float run(const drmsd_set *f) { return run_cut(f, 0, 0, ~0ull); }
 
 // The first atom of `count` frames that has no place, by the library.
 static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
@@ -86,12 +91,103 @@ static tmap_u64 first_of(const float *xyz, tmap_u32 n, tmap_u32 count) {
 static void check(const drmsd_set *s, const char *what) {
     double pairs;
     const double want = drmsd_of(s, 0, 1, &pairs);
-    const float got = run(s, 0);
+    const float got = run(s);
     expect_of(s, fabs(got - want) <= tolerance(s, want, pairs), what, got, want);
-    if (s->options == 0) { // the grid is of no account
-        const float one = run(s, 1), three = run(s, 3);
-        expect_of(s, one == got && three == got, "launch shapes", one, three);
+}
+
+// Every cut into units, most of them for more atoms than these.
+static void cuts(void) {
+    const tmap_u32 shapes[][2] = {{512, 2}, {256, 1}, {128, 0}, {128, 1}, {128, 2}, {128, 3}};
+    for (int k = 0; k < 6; ++k)
+        for (int options = 0; options < OPTIONS; options += 5) {
+            const drmsd_set s = make(kit_small ? 391 : 700, 1.4f, options, 0);
+            double pairs;
+            if (!check_turn()) continue;
+            const double want = drmsd_of(&s, 0, 1, &pairs);
+            const float got = run_cut(&s, shapes[k][0], shapes[k][1], ~0ull);
+            expect_of(&s, fabs(got - want) <= tolerance(&s, want, pairs), "a cut", got, want);
+            kit_release(0);
+        }
+}
+
+// Blocks take all units in a row, none twice, each at least one, however many there are.
+static void shares(void) {
+    for (tmap_u64 n = 0; n < 0xffffffff - 512; n = 2 * n + 1 + n / 3) {
+        tmapi_drmsd_pair_plan p;
+        tmap_u64 most = ~0ull;
+        int wrong = 0;
+        tmapi_drmsd_pair_cut_all(&p, (tmap_u32)n);
+        kit_case("n = %llu, columns %u, cut %u", n, p.columns, p.cut);
+        for (tmap_u32 b = 0; b < p.grid; ++b) {
+            const tmap_u64 units =
+                tmapi_drmsd_pair_begin(&p, b + 1) - tmapi_drmsd_pair_begin(&p, b);
+            wrong += units - 1 > most; // one more than the block before at most, by rounding
+            most = units;
+        }
+        expect(tmapi_drmsd_pair_begin(&p, 0) == 0, "the first unit");
+        expect(tmapi_drmsd_pair_begin(&p, p.grid) == p.units, "the last unit");
+        expect(!wrong && p.columns >> p.cut >= 16 && p.columns >> p.cut <= 128, "units");
     }
+}
+
+// A workspace may hold anything: the counter of another launch, what is next to it, or no number.
+static void any_content(void) {
+    const drmsd_set s = make(300, 1.4f, 0, 0);
+    const tmap_u64 none = TMAPI_DRMSD_PAIR_KEY << 16,
+                   contents[] = {0, none, none - 1, none - 2, none - 9, none + 65536, ~0ull};
+    const float want = run(&s);
+    for (unsigned k = 0; k < COUNT(contents); ++k)
+        expect(run_cut(&s, 0, 0, contents[k]) == want, "any content of a workspace");
+    kit_release(0);
+}
+
+// What does not count has no effect, be it no number; what counts shows. kind: of excluded().
+static void excluded(void) {
+    const float broken[] = {NAN, INFINITY, -INFINITY};
+    for (int kind = 0; kind < DRMSD_EXCLUDED; ++kind)
+        for (int k = 0; k < 3; ++k) {
+            double pairs;
+            drmsd_set s = make(40, 1.4f, drmsd_excluded_options(kind), 0);
+            drmsd_exclude(&s, kind);
+            const double want = drmsd_of(&s, 0, 1, &pairs);
+            const tmap_u32 at = drmsd_excluded_at(&s, kind);
+            s.xyz[at] = broken[k];
+            const float got = run(&s);
+            if (drmsd_excluded_counts(kind))
+                expect_of(&s, isnan(got), "no number that counts", got, NAN);
+            else
+                expect_of(&s, fabs(got - want) <= 1e-5 * want, "no number excluded", got, want);
+        }
+    kit_release(0);
+}
+
+// A frame and its mirror image have equal distances: 0. A turned frame of 200 atoms, which also
+// differs by 0.01, to 4 * 10^-6.
+static void mirrored_and_turned(void) {
+    drmsd_set s = make(200, 0, 0, 0);
+    double pairs, worst = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        for (int x = 0; x < 600; ++x) s.xyz[600 + x] = x % 3 == axis ? -s.xyz[x] : s.xyz[x];
+        const float got = run(&s);
+        expect_of(&s, got == 0, "the mirror image", got, 0);
+    }
+    for (tmap_u64 k = 0; k < (kit_small ? 4 : 40); ++k) {
+        const double a = 3 * drmsd_random(k, 1), b = 3 * drmsd_random(k, 2);
+        for (tmap_u32 i = 0; i < 200; ++i) {
+            double at[3];
+            for (tmap_u32 x = 0; x < 3; ++x)
+                at[x] = (double)s.xyz[3 * i + x] + 0.01 * drmsd_random(3 * i + x, 77 + k);
+            const double x = cos(a) * at[0] - sin(a) * at[1], y = sin(a) * at[0] + cos(a) * at[1];
+            s.xyz[600 + 3 * i] = (float)x;
+            s.xyz[601 + 3 * i] = (float)(cos(b) * y - sin(b) * at[2]);
+            s.xyz[602 + 3 * i] = (float)(sin(b) * y + cos(b) * at[2]);
+        }
+        const double want = drmsd_of(&s, 0, 1, &pairs), off = fabs(run(&s) / want - 1);
+        worst = off > worst ? off : worst;
+        expect_of(&s, off < 4e-6, "a turned frame", off, 4e-6);
+    }
+    printf("largest relative error of turned frames: %.2g\n", worst);
+    kit_release(0);
 }
 
 // The plan that is made from the facts of this device and of the kernel is that of the maker.
@@ -105,15 +201,16 @@ static void check_plans(void) {
             tmap_drmsd_plan made, of;
             tmap_facts facts;
             CHECK(tmap_drmsd_pair_plan_make(shape, &made));
-            CHECK(tmap_facts_get(made.pairs.kernel, &facts));
+            CHECK(tmap_facts_get(made.pair.kernel, &facts));
             kit_case("n = %u, plan %d", n, k);
-            expect(!tmap_drmsd_plan_of(shape, &facts, &of) && of.pairs.n == made.pairs.n &&
-                       of.pairs.d == made.pairs.d && of.pairs.items == made.pairs.items &&
-                       of.pairs.grid == made.pairs.grid && of.pairs.shared == made.pairs.shared &&
-                       of.pairs.resident == made.pairs.resident && !of.pairs.kernel &&
-                       of.which.boxes == made.which.boxes && of.workspace == made.workspace &&
-                       of.form == made.form && of.n == n,
+            expect(!tmap_drmsd_plan_of(shape, &facts, &of) && of.pair.atoms == made.pair.atoms &&
+                       of.pair.columns == made.pair.columns && of.pair.cut == made.pair.cut &&
+                       of.pair.units == made.pair.units && of.pair.grid == made.pair.grid &&
+                       !of.pair.kernel && of.which.boxes == made.which.boxes &&
+                       of.workspace == made.workspace && of.form == made.form && of.n == n,
                    "a plan of facts");
+            facts.kernel.threads = 64;
+            RETURNS(tmap_drmsd_plan_of(shape, &facts, &of), TMAP_ERANGE);
         }
 }
 
@@ -127,7 +224,7 @@ static void run_device(const char *) {
     for (int k = 0; k < 2; ++k) {
         const drmsd_set s = make(sizes[k], 0.14f, 0, 0);
         setenv("SIMT_MULTIPROCESSORS", processors[turn++ % 3], 1);
-        const float got = run(&s, 0);
+        const float got = run(&s);
         if (!first[k]) check(&s, "devices"), first[k] = got;
         expect_of(&s, got == first[k], "another device", got, first[k]);
         if (k == 0) {
@@ -148,7 +245,7 @@ static void run_units(void) {
         double pairs;
         for (tmap_u32 x = 0; x < 1800; ++x) scaled.xyz[x] = s.xyz[x] * factors[k];
         const double want = drmsd_of(&scaled, 0, 1, &pairs);
-        const float got = run(&scaled, 0);
+        const float got = run(&scaled);
         expect_of(&s, fabs(got - want) <= 2e-6 * want, "units", got, want);
     }
     kit_release(0);
@@ -184,7 +281,7 @@ int main(void) {
         for (int options = OPTIONS; options-- > 0;) {
             drmsd_set same = make(200, 0, options, 0);
             memcpy(same.xyz, s.xyz, 4800), memcpy(same.boxes + 3, same.boxes, 12);
-            expect(run(&same, 0) == 0, "the same frame");
+            expect(run(&same) == 0, "the same frame");
         }
         expect(first_of(s.xyz, 200, 2) == ~0ull, "all are numbers");
         s.xyz[600 + 3 * 7 + 1] = NAN;
@@ -193,16 +290,16 @@ int main(void) {
         expect(first_of(s.xyz, 200, 2) == 199, "the first that is none");
         expect(first_of(s.xyz, 0, 2) == ~0ull, "no atom");
         s.xyz[3 * 199 + 2] = 1;
-        expect(isnan(run(&s, 0)), "not a number");
+        expect(isnan(run(&s)), "not a number");
         s.xyz[600 + 3 * 7 + 1] = INFINITY;
-        expect(isnan(run(&s, 0)), "infinite");
+        expect(isnan(run(&s)), "infinite");
     }
     { // atoms 0, 1, 2 at 3, 4, 5 and 3, 4, 6 from each other
         const float xyz[18] = {
             0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 3, 0, 0, -11.f / 6, sqrtf(16 - 121.f / 36), 0};
         const drmsd_set s = make(3, 0, 0, 0);
         memcpy(s.xyz, xyz, sizeof xyz);
-        const float got = run(&s, 0);
+        const float got = run(&s);
         expect_of(&s, fabs(got - sqrt(1. / 3)) < 1e-6, "three atoms", got, sqrt(1. / 3));
     }
     { // refusals
@@ -235,9 +332,24 @@ int main(void) {
         REFUSED(tmap_drmsd_pair(&plan, in, memory, 0, 0));
         plan.form = TMAP_DRMSD_FRAMES;
         REFUSED(tmap_drmsd_pair(&plan, in, memory, memory, 0));
+        plan.form = TMAP_DRMSD_PAIR;
+        for (int k = 0; k < 5; ++k) {
+            float *const askew = (float *)((char *)memory + 2);
+            const tmap_drmsd_in off = {k == 0 ? askew : memory, k == 1 ? askew : memory,
+                                       k == 2 ? askew : 0};
+            kit_case("misaligned: %d", k);
+            REFUSED(tmap_drmsd_pair(&plan, off, k == 3 ? memory + 1 : memory,
+                                    k == 4 ? askew : memory, 0));
+        }
+        drmsd_refuse_atoms(TMAP_DRMSD_PAIR, memory, tmap_drmsd_pair_plan_make);
         expect(kit_device_all(memory, 4096, KIT_POISON), "a refused call wrote");
     }
     run_units();
+    cuts();
+    shares();
+    any_content();
+    mirrored_and_turned();
+    excluded();
     on_all_devices(run_device);
     return kit_end("test_drmsd_pair");
 }

@@ -7,8 +7,10 @@
 // Source: Filipovic, Plhak, Strelak, HPCS 2015, and the lecture slides about it.
 //
 // Frames are floats of shape (frames, n, 3): coordinate c of atom i of frame f is at frames[(f * n
-// + i) * 3 + c]. A NaN or infinite coordinate makes a result NaN if its atom counts; a result is 0
-// if no pair counts.
+// + i) * 3 + c]. A pair counts if both atoms do, its weight is not 0 and its distance in the
+// reference is within the bounds; a distance there that is NaN or infinite is within all bounds. A
+// NaN or infinite coordinate makes a result NaN if a pair of its atom counts, and has no effect
+// otherwise. A result is 0 if no pair counts.
 //
 // The calls are the same for all forms, each in its header:
 //
@@ -19,12 +21,14 @@
 //     ... cudaMalloc(&workspace, plan.workspace);
 //     if (!error) error = tmap_drmsd_frames(&plan, in, workspace, out, stream);
 //
-// A plan maker writes *out only on success. It returns cudaErrorInvalidValue for a null pointer, a
-// form of another header, a number outside its range, and a bound that is negative or NaN; else
-// the error of a CUDA call. A launch returns cudaErrorInvalidValue for a null or misaligned pointer
-// that is needed and for a plan of another header; else the error of its launches. All its pointers
-// are to device memory; the workspace is at a multiple of 16, with any content, and one that no
-// other launch uses at the same time. It can be captured. Results are the same in every run.
+// A plan maker writes *out only on success. It returns cudaErrorInvalidValue for a null or
+// misaligned pointer, a form of another header, a number outside its range, more than n atoms that
+// count, and a bound that is negative or NaN; cudaErrorInvalidConfiguration if no block of the
+// kernel fits the device; else the error of a CUDA call. That of drmsd_matrix.h has other errors,
+// too. A launch returns cudaErrorInvalidValue for a null pointer that is needed, a misaligned one,
+// and a plan of another header; else the error of its launches. All its pointers are to device
+// memory; the workspace is at a multiple of 16, with any content, and one that no other launch uses
+// at the same time. It can be captured. Results are the same in every run.
 #ifndef TMAP_MOLECULES_DRMSD_H
 #define TMAP_MOLECULES_DRMSD_H
 
@@ -34,7 +38,8 @@
 // ---- which atoms and pairs count ----------------------------------------------------------------
 
 // Which atoms and pairs count. Pointers are to device memory; a struct of zeros selects all pairs.
-// atoms, atom_count: numbers below n of the atoms that count, in any order; atoms 0: all n.
+// atoms, atom_count: numbers below n of the atoms that count, each once, in any order; atoms 0: all
+//     n.
 // weights: one w_i for each atom that counts, w_ij = w_i w_j, finite and not negative; 0: all 1.
 // boxes: lengths of each frame's orthorhombic box, shape (frames, 3); distances are then those of
 //     the nearest images. A length of 0: not periodic along that axis. 0: no boxes.
@@ -77,8 +82,18 @@ typedef struct tmap_drmsd_shape {
 typedef struct tmap_drmsd_in {
     const float *frames;    // shape (frames, n, 3)
     const float *reference; // shape (n, 3). Of all pairs: one of the frames; 0: the first
-    const float *box;       // the reference's three lengths, of drmsd_frames.h with boxes; 0: none
+    const float *box;       // with boxes: the reference's three lengths; 0: it is not periodic.
+                            // Not of all pairs
 } tmap_drmsd_in;
+
+// How drmsd_pair.h divides its work. A unit is all pairs of `columns` atoms j with a band of columns
+// >> cut atoms i. A triangle of squares of units has all pairs; a block takes neighbouring units.
+typedef struct tmapi_drmsd_pair_plan {
+    const void *kernel;
+    tmap_u64 units;
+    tmap_u32 atoms, columns, cut; // atoms: those that count
+    tmap_u32 grid;                // blocks, and sums that the last block joins
+} tmapi_drmsd_pair_plan;
 
 // How drmsd_matrix.h divides its work.
 typedef struct tmapi_matrix_plan {
@@ -110,38 +125,80 @@ typedef struct tmap_drmsd_plan {
     tmap_u32 n;
     int form;
     tmap_drmsd_atoms which;              // launches read what its pointers point to
-    tmap_pairs_plan pairs;               // of TMAP_DRMSD_PAIR
+    tmapi_drmsd_pair_plan pair;          // of TMAP_DRMSD_PAIR
     tmap_pairs_frames_plan pairs_frames; // of TMAP_DRMSD_FRAMES and TMAP_DRMSD_CLOSE
     tmapi_matrix_plan matrix;            // of the others
 } tmap_drmsd_plan;
 
+// 1 if a pointer that is null only if not needed is at a multiple of `at`.
+TMAP_FN int tmapi_drmsd_has(const void *p, int needed, tmap_u64 at) {
+    return p ? (tmap_u64)p % at == 0 : !needed;
+}
+
 // Begins the plan of a form from `first` to `last`, with bounds always set: -1 < d < 10^30. Returns
-// TMAP_EINVAL for another form, and for a bound that is negative or NaN.
+// TMAP_EINVAL for another form, atoms that do not fit, a misaligned pointer, and a bound that is
+// negative or NaN.
 TMAP_FN int tmapi_drmsd_plan_begin(tmap_drmsd_shape shape, int first, int last,
                                    tmap_drmsd_plan *p) {
     const tmap_drmsd_atoms all = {0, 0, 0, 0, 0, 0};
     tmap_drmsd_atoms *which = &p->which;
     p->workspace = 0, p->frames = shape.frames, p->n = shape.n, p->form = shape.form;
     *which = shape.which ? *shape.which : all;
-    if (p->form < first || p->form > last || !(which->lower >= 0 && which->upper >= 0))
+    if (p->form < first || p->form > last || !(which->lower >= 0 && which->upper >= 0) ||
+        tmap_drmsd_atoms_count(which, p->n) > p->n || !tmapi_drmsd_has(which->atoms, 0, 4) ||
+        !tmapi_drmsd_has(which->weights, 0, 4) || !tmapi_drmsd_has(which->boxes, 0, 4))
         return TMAP_EINVAL;
     if (which->upper == 0) which->lower = -1, which->upper = 1e30f;
     return TMAP_OK;
 }
 
-// Bytes of the workspace's first part: of a pair the points, before a sum and the fold's; of frames
-// the sums, before the displacements of close ones.
+// ---- the plan of a pair ----
+
+#define TMAPI_DRMSD_PAIR_THREADS 128u
+#define TMAPI_DRMSD_PAIR_BLOCKS  4096u // the most; few enough for one block to join their sums
+#define TMAPI_DRMSD_PAIR_BUSY    1024u // units that keep a GPU busy
+
+// Cuts the pairs into units. columns: 128, 256 or 512; a band has 16 to 128 atoms.
+TMAP_FN void tmapi_drmsd_pair_cut(tmapi_drmsd_pair_plan *p, tmap_u32 columns, tmap_u32 cut) {
+    const tmap_u32 strips = p->atoms ? tmap_triangle_tile_rows(p->atoms, columns) : 1;
+    p->columns = columns, p->cut = cut;
+    p->units = tmap_triangle_cells(strips) << cut;
+    p->grid = p->units < TMAPI_DRMSD_PAIR_BLOCKS ? (tmap_u32)p->units : TMAPI_DRMSD_PAIR_BLOCKS;
+}
+
+// Cuts the pairs of `atoms` atoms into the largest units of which there are enough. It does not
+// depend on the GPU, so neither does the order of sums.
+TMAP_FN void tmapi_drmsd_pair_cut_all(tmapi_drmsd_pair_plan *p, tmap_u32 atoms) {
+    p->kernel = 0, p->atoms = atoms;
+    for (tmap_u32 columns = 512, cut = 2; columns >= 128; columns /= 2, --cut) {
+        tmapi_drmsd_pair_cut(p, columns, cut);
+        if (p->units >= TMAPI_DRMSD_PAIR_BLOCKS) return;
+    }
+    for (tmap_u32 cut = 1; cut <= 3 && p->units < TMAPI_DRMSD_PAIR_BUSY; ++cut)
+        tmapi_drmsd_pair_cut(p, 128, cut);
+}
+
+// The first unit of a block, or the number of units for block number `grid`. Each block has a unit,
+// and the first ones have most of the others, so that all multiprocessors end at the same time:
+// the last x of 4096 blocks have x + (units - 4096) (x / 4096)^2 units.
+TMAP_FN tmap_u64 tmapi_drmsd_pair_begin(const tmapi_drmsd_pair_plan *p, tmap_u32 block) {
+    const tmap_u64 x = p->grid - block, square = x * x, more = p->units - p->grid;
+    const tmap_u64 whole = (tmap_u64)TMAPI_DRMSD_PAIR_BLOCKS * TMAPI_DRMSD_PAIR_BLOCKS;
+    return p->units - (x + more / whole * square + more % whole * square / whole);
+}
+
+// ---- the plan of a pair or of frames ----
+
+// Bytes of the sums in the workspace of frames, before the displacements of close ones.
 TMAP_FN tmap_u64 tmapi_drmsd_first(const tmap_drmsd_plan *p) {
-    const tmap_u64 bytes = p->form == TMAP_DRMSD_PAIR
-                               ? (tmap_u64)p->pairs.n * p->pairs.d * sizeof(float)
-                               : tmap_pairs_frames_bytes(&p->pairs_frames);
-    return (bytes + 15) / 16 * 16;
+    return (tmap_pairs_frames_bytes(&p->pairs_frames) + 15) / 16 * 16;
 }
 // Sets the bytes of the workspace of a pair or of frames.
 TMAP_FN void tmapi_drmsd_arrange(tmap_drmsd_plan *p) {
-    p->workspace = tmapi_drmsd_first(p);
-    if (p->form == TMAP_DRMSD_PAIR)
-        p->workspace += 32 + tmap_pairs_fold_bytes(&p->pairs, sizeof(tmap_drmsd_sum));
+    if (p->form == TMAP_DRMSD_PAIR) // a counter, and two sums of each block
+        p->workspace = 16 * (1ull + p->pair.grid);
+    else
+        p->workspace = tmapi_drmsd_first(p);
     if (p->form == TMAP_DRMSD_CLOSE) p->workspace += 12 * (p->frames + 1) * p->pairs_frames.n;
 }
 
@@ -152,17 +209,20 @@ TMAP_FN int tmap_drmsd_plan_of(tmap_drmsd_shape shape, const tmap_facts *facts,
     const int pair = shape.form == TMAP_DRMSD_PAIR, close = shape.form == TMAP_DRMSD_CLOSE;
     tmap_drmsd_plan p;
     tmap_u32 count, weighted;
-    int code;
-    if (!out || tmapi_drmsd_plan_begin(shape, TMAP_DRMSD_PAIR, TMAP_DRMSD_CLOSE, &p) ||
+    int code = TMAP_OK;
+    if (!out || !facts || tmapi_drmsd_plan_begin(shape, TMAP_DRMSD_PAIR, TMAP_DRMSD_CLOSE, &p) ||
         (pair && p.frames != 1) || (close && p.which.boxes))
         return TMAP_EINVAL;
     count = tmap_drmsd_atoms_count(&p.which, p.n);
     weighted = p.which.weights || p.which.lower >= 0 || p.which.boxes;
-    if (pair) // floats of an atom: its positions in both frames, and its weight
-        code = tmap_pairs_plan_of(count, 6 + weighted, sizeof(float), facts, &p.pairs);
-    else // floats of a pair: its distance in the reference, and its weight; or a difference, too
+    if (pair) {
+        if (count > 0xffffffffu - 512) return TMAP_EINVAL;
+        if (!tmap_resident_blocks(facts, TMAPI_DRMSD_PAIR_THREADS, 0)) return TMAP_ERANGE;
+        tmapi_drmsd_pair_cut_all(&p.pair, count);
+    } else { // floats of a pair: its distance in the reference, and its weight; or a difference, too
         code = tmap_pairs_frames_plan_of(count, p.frames, close ? 4 : 1 + weighted,
                                          sizeof(tmapi_drmsd_frames_sum), facts, &p.pairs_frames);
+    }
     if (code) return code;
     tmapi_drmsd_arrange(&p);
     *out = p;
@@ -218,6 +278,13 @@ TMAP_DEVICE float tmapi_drmsd_distance(const float *a, const float *b, tmapi_drm
     return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], box, boxed);
 }
 
+// 1 if a distance in the reference is outside the bounds; 0 for NaN and infinity. On the CPU machine
+// the root of infinity is negative.
+TMAP_DEVICE int tmapi_drmsd_outside(float distance, float lower, float upper) {
+    const float d = fabsf(distance);
+    return d <= lower || (d >= upper && d < 1e30f);
+}
+
 // The root, off by half a unit in the last place, of squares from 1e-37; 0 for 0; NaN for infinity.
 TMAP_DEVICE float tmapi_drmsd_root_whole(float square) {
     const float inverse = tmapi_rsqrt(fmaxf(square, 1e-37f)), root = square * inverse;
@@ -247,11 +314,20 @@ static inline cudaError_t tmapi_drmsd_plan_make(tmap_drmsd_shape shape, const vo
     error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_error(tmap_drmsd_plan_of(shape, &facts, &p));
     if (error) return error;
-    p.pairs.kernel = p.pairs_frames.kernel = kernel;
-    error = tmapi_launch_shared(kernel,
-                                p.form == TMAP_DRMSD_PAIR ? p.pairs.shared : p.pairs_frames.room);
+    if (p.form == TMAP_DRMSD_PAIR)
+        p.pair.kernel = kernel;
+    else
+        error = tmapi_launch_shared(kernel, p.pairs_frames.room), p.pairs_frames.kernel = kernel;
     if (!error) *out = p;
     return error;
+}
+
+// 1 if a launch of a pair or of frames has what it needs, aligned. atoms: those that count.
+static inline int tmapi_drmsd_ready(const tmap_drmsd_plan *plan, tmap_u32 atoms, tmap_drmsd_in in,
+                                    const void *workspace, const float *out) {
+    return tmapi_drmsd_has(in.frames, atoms != 0, 4) && tmapi_drmsd_has(in.box, 0, 4) &&
+           tmapi_drmsd_has(in.reference, atoms != 0, 4) && tmapi_drmsd_has(out, 1, 4) &&
+           tmapi_drmsd_has(workspace, plan->workspace != 0, 16);
 }
 
 static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count, tmap_u64 *first) {
