@@ -101,37 +101,21 @@ static inline double drmsd_of(const drmsd_set *s, tmap_u32 a, tmap_u32 b, double
 
 // ---- what all forms share -----------------------------------------------------------------------
 
-// Coordinates that are no numbers: of an atom without weight, in the frame or the reference; of one
-// all of whose pairs are out of bounds, in the frame; of one that counts, and of one that bounds
-// would exclude if its place in the reference were a number.
-enum {
-    DRMSD_NO_WEIGHT,
-    DRMSD_NO_WEIGHT_REFERENCE,
-    DRMSD_OUT_OF_BOUNDS,
-    DRMSD_COUNTS,
-    DRMSD_COUNTS_WEIGHTED,
-    DRMSD_NOWHERE,
-    DRMSD_EXCLUDED
-};
-static inline int drmsd_excluded_options(int kind) {
-    return kind < 2 || kind == DRMSD_COUNTS_WEIGHTED              ? WEIGHTS
-           : kind == DRMSD_OUT_OF_BOUNDS || kind == DRMSD_NOWHERE ? BOUNDS
-                                                                  : 0;
-}
-static inline int drmsd_excluded_counts(int kind) { return kind >= DRMSD_COUNTS; }
+// What makes results NaN in all forms: a coordinate that is no number, of atom 9, which counts, in a
+// frame or in the reference, even if all pairs of the atom have no weight or are out of bounds, or
+// if no pair is within them.
+enum { DRMSD_PLAIN, DRMSD_NO_WEIGHT, DRMSD_FAR, DRMSD_NO_PAIR, DRMSD_NO_NUMBERS };
 
-// Excludes atom 9, which has a weight of 0 then, or is far from all others in the reference, frame
-// 0, and in all frames.
-static inline void drmsd_exclude(drmsd_set *s, int kind) {
-    for (tmap_u32 f = 0; f < s->frames && (kind == DRMSD_OUT_OF_BOUNDS || kind == DRMSD_NOWHERE);
-         ++f)
-        s->xyz[(f * s->n + 9) * 3] += 500;
-    s->weights[9] = drmsd_excluded_counts(kind) ? 3.7f : 0;
+// Bits of the options of a set.
+static inline int drmsd_no_number_options(int kind) {
+    return kind == DRMSD_PLAIN ? 0 : kind == DRMSD_NO_WEIGHT ? WEIGHTS : BOUNDS;
 }
-// The coordinate that is no number: of atom 9, in frame 1 or in the reference.
-static inline tmap_u32 drmsd_excluded_at(const drmsd_set *s, int kind) {
-    const int reference = kind == DRMSD_NO_WEIGHT_REFERENCE || kind == DRMSD_NOWHERE;
-    return ((reference ? 0 : s->n) + 9) * 3 + 1;
+// Excludes pairs of atom 9, and gives it a coordinate that is no number in one frame.
+static inline void drmsd_no_number(drmsd_set *s, int kind, tmap_u32 frame, float no_number) {
+    for (tmap_u32 f = 0; f < s->frames && kind == DRMSD_FAR; ++f) s->xyz[(f * s->n + 9) * 3] += 500;
+    if (kind == DRMSD_NO_WEIGHT) s->weights[9] = 0;
+    if (kind == DRMSD_NO_PAIR) s->lower = 2000, s->upper = 3000;
+    s->xyz[(frame * s->n + 9) * 3 + 1] = no_number;
 }
 
 // Atoms that a plan maker refuses: more than there are, of none, at odd addresses.

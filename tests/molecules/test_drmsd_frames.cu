@@ -160,29 +160,28 @@ static void check_close(problem *p, const char *what) {
     kit_release(0);
 }
 
-// A coordinate that is no number shows in its frame alone, if its atom counts; and in the
-// reference, in all.
+// A coordinate that is no number shows in its frame alone, if its atom counts, be all its pairs
+// excluded; and in the reference, in all.
 static void no_numbers(void) {
-    problem p = make(20, 40, ATOMS, 3);
+    const float broken[] = {(float)NAN, (float)INFINITY, -(float)INFINITY};
     float got[40];
-    const tmap_u32 in = p.s.atoms[5], out = 19; // of 18, 17, 15, 14, ...
-    p.frame[(7 * 20 + in) * 3 + 1] = (float)NAN;
-    p.frame[(9 * 20 + in) * 3 + 2] = (float)INFINITY;
-    p.frame[(11 * 20 + out) * 3] = (float)NAN;
-    for (int broken = 0; broken < 3; ++broken) { // and then in the reference, too
-        if (broken) p.reference[in * 3] = broken == 1 ? (float)NAN : -(float)INFINITY;
-        for (int options = ATOMS; options < 2 * OPTIONS; options += 2) {
-            const int close = options >= OPTIONS;
-            if (close && options & BOXES) continue;
-            p.s.options = options % OPTIONS, p.s.upper = options & BOUNDS ? 20.0f : 0;
-            of_problem(&p);
+    for (int kind = 0; kind < DRMSD_NO_NUMBERS; ++kind)
+        for (int k = 0; k < 12; ++k) {
+            const int close = k >= 6, in = k / 3 % 2;
+            problem p = make(20, 40, drmsd_no_number_options(kind), 3);
+            drmsd_no_number(&p.s, kind, in ? 0 : 8, broken[k % 3]);
             compute(&p, close, 0, 0, got);
-            for (int f = 0; f < 40 && !broken; ++f)
-                expect((got[f] != got[f]) == (f == 7 || f == 9), "NaN in a frame");
-            for (int f = 0; f < 40 && broken; ++f) expect(got[f] != got[f], "NaN in the reference");
+            for (int f = 0; f < 40; ++f) expect((got[f] != got[f]) == (in || f == 7), "no number");
+            kit_release(0);
         }
+    for (int close = 0; close < 2; ++close) {
+        problem p = make(20, 40, ATOMS, 3);
+        const tmap_u32 out = 19; // of 18, 17, 15, 14, ...
+        p.frame[(11 * 20 + out) * 3] = p.reference[out * 3] = (float)NAN;
+        compute(&p, close, 0, 0, got);
+        for (int f = 0; f < 40; ++f) expect(got[f] == got[f], "no number that does not count");
+        kit_release(0);
     }
-    kit_release(0);
 }
 
 // Nothing counts: 0.
@@ -314,6 +313,15 @@ static void refusals(int close) {
     REFUSED(tmap_drmsd_frames(&plan, no_frames, some, some, 0));
     REFUSED(tmap_drmsd_frames(&plan, in, some, 0, 0));
     REFUSED(tmap_drmsd_frames(&plan, in, some + 1, some, 0));
+    for (int k = 0; k < 4; ++k) {
+        float *const askew = (float *)((char *)some + 2);
+        const tmap_drmsd_in off = {k == 0 ? askew : some, k == 1 ? askew : some,
+                                   k == 2 ? askew : 0};
+        kit_more(", misaligned: %d", k);
+        REFUSED(tmap_drmsd_frames(&plan, off, some, k == 3 ? askew : some, 0));
+    }
+    if (!close) drmsd_refuse_atoms(TMAP_DRMSD_FRAMES, some, tmap_drmsd_frames_plan_make);
+    kit_case("refusals, close %d", close);
     expect(tmapi_frames_choose(&plan.pairs_frames, 8, 8), "a cut");
     plan.form = TMAP_DRMSD_EXACT;
     REFUSED(tmap_drmsd_frames(&plan, in, some, some, 0));

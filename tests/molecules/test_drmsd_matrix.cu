@@ -217,8 +217,9 @@ static void solve(problem p, int forms, int sizes) {
 
 // ---- hard frames --------------------------------------------------------------------------------
 
-// Compares all results but those of a frame, which are NaN where it has one.
-static void compare_but(drmsd_set set, problem p, int form, tmap_u32 but, const char *what) {
+// Compares all results but those of a frame, which are NaN if it has what is no number.
+static void compare_but(drmsd_set set, problem p, int form, tmap_u32 but, int none,
+                        const char *what) {
     set.options = (int)p.options;
     const vectors v = define(&set);
     const float *results = run(&set, p, form, ROOMY);
@@ -229,28 +230,29 @@ static void compare_but(drmsd_set set, problem p, int form, tmap_u32 but, const 
             if (a != but && b != but)
                 wrong += !(fabs(got - want) <= 3e-3 * (form == HALF ? 1 : 0.01));
             else
-                wrong += want < INFINITY ? !(fabs(got / want - 1) < 1e-2) : got == got;
+                wrong += none ? got == got : !(fabs(got / want - 1) < 1e-2);
         }
     expect(wrong == 0, what);
 }
 
 // A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
-// reference or in a sampled frame, unless its atom weighs nothing; an atom far away costs the other
-// frames nothing.
+// reference or in a sampled frame, and be all pairs of its atom excluded; an atom far away costs the
+// other frames nothing.
 static void run_hard(int form) {
-    const problem p = {9, 12, 0, 0, 1.4}, weighted = {9, 12, WEIGHTS, 0, 1.4};
-    const drmsd_set set = make(p);
-    float *frames = set.xyz;
-    frames[(2 * 12 + 9) * 3] = NAN;
-    compare_but(set, p, form, 2, "a NaN");
-    compare_but(set, weighted, form, 2, "a NaN that weighs nothing");
-    for (int negative = 0; negative < 2; ++negative) {
-        frames[(2 * 12 + 9) * 3] = negative ? -INFINITY : INFINITY;
-        compare_but(set, p, form, 2, "an atom at infinity");
-        compare_but(set, weighted, form, 2, "one that weighs nothing");
-    }
-    frames[(2 * 12 + 9) * 3] = 3e4f;
-    compare_but(set, p, form, 2, "an atom far away");
+    const problem plain = {9, 12, 0, 0, 1.4};
+    const float broken[] = {NAN, INFINITY, -INFINITY};
+    for (int kind = 0; kind < DRMSD_NO_NUMBERS; ++kind)
+        for (int k = 0; k < 6; ++k) {
+            const problem p = {9, 12, (tmap_u32)drmsd_no_number_options(kind), 0, 1.4};
+            const tmap_u32 frame = k < 3 ? 2 : 7; // 2: the reference
+            drmsd_set set = make(p);
+            drmsd_no_number(&set, kind, frame, broken[k % 3]);
+            compare_but(set, p, form, frame, 1, "no number");
+            kit_release(0);
+        }
+    const drmsd_set set = make(plain);
+    set.xyz[(2 * 12 + 9) * 3] = 3e4f;
+    compare_but(set, plain, form, 2, 0, "an atom far away");
     kit_release(0);
 }
 
@@ -326,6 +328,16 @@ static void run_refusals(void) {
     REFUSED(tmap_drmsd_matrix(&plan, far, workspace, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, before, workspace, out, 0));
     REFUSED(tmap_drmsd_matrix(&plan, askew, workspace, out, 0));
+    const tmap_drmsd_in odd = {(float *)((char *)frames + 2), 0, 0};
+    REFUSED(tmap_drmsd_matrix(&plan, odd, workspace, out, 0));
+    REFUSED(tmap_drmsd_matrix(&plan, in, workspace, (float *)((char *)out + 2), 0));
+    drmsd_refuse_atoms(TMAP_DRMSD_EXACT, memory, tmap_drmsd_matrix_plan_make);
+    kit_case("%s", "no atoms, and a reference");
+    RETURNS(tmap_drmsd_matrix_plan_make(shape_for(0, 5, 0, EXACT, 0), &other), cudaSuccess);
+    const tmap_drmsd_in none = {frames, frames, 0};
+    float *zeros = (float *)kit_guarded(40);
+    CHECK(tmap_drmsd_matrix(&other, none, 0, zeros, 0));
+    expect(kit_device_all(zeros, 40, 0), "no atoms");
     expect(kit_device_all(memory, 1 << 20, KIT_POISON), "wrote though refused");
     kit_release(0);
 }

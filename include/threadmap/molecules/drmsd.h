@@ -7,10 +7,9 @@
 // Source: Filipovic, Plhak, Strelak, HPCS 2015, and the lecture slides about it.
 //
 // Frames are floats of shape (frames, n, 3): coordinate c of atom i of frame f is at frames[(f * n
-// + i) * 3 + c]. A pair counts if both atoms do, its weight is not 0 and its distance in the
-// reference is within the bounds; a distance there that is NaN or infinite is within all bounds. A
-// NaN or infinite coordinate makes a result NaN if a pair of its atom counts, and has no effect
-// otherwise. A result is 0 if no pair counts.
+// + i) * 3 + c]. A result is 0 if no pair counts. With two atoms or more, a NaN or infinite
+// coordinate makes all results of its frame NaN if its atom counts, even if weights of 0 or bounds
+// exclude all pairs of this atom.
 //
 // The calls are the same for all forms, each in its header:
 //
@@ -278,13 +277,6 @@ TMAP_DEVICE float tmapi_drmsd_distance(const float *a, const float *b, tmapi_drm
     return tmapi_drmsd_length(a[0] - b[0], a[1] - b[1], a[2] - b[2], box, boxed);
 }
 
-// 1 if a distance in the reference is outside the bounds; 0 for NaN and infinity. On the CPU machine
-// the root of infinity is negative.
-TMAP_DEVICE int tmapi_drmsd_outside(float distance, float lower, float upper) {
-    const float d = fabsf(distance);
-    return d <= lower || (d >= upper && d < 1e30f);
-}
-
 // The root, off by half a unit in the last place, of squares from 1e-37; 0 for 0; NaN for infinity.
 TMAP_DEVICE float tmapi_drmsd_root_whole(float square) {
     const float inverse = tmapi_rsqrt(fmaxf(square, 1e-37f)), root = square * inverse;
@@ -294,7 +286,7 @@ TMAP_DEVICE float tmapi_drmsd_root_whole(float square) {
 // The dRMSD from the sums of terms and of weights: 0 if no pair counts; NaN if the terms are NaN or
 // infinite, as a NaN or infinite coordinate makes them.
 TMAP_DEVICE float tmapi_drmsd_mean(double terms, double weights) {
-    return weights != 0 ? tmapi_drmsd_root_whole((float)(terms / weights)) : 0.0f;
+    return tmapi_drmsd_root_whole((float)(weights != 0 ? terms / weights : terms));
 }
 
 #endif // TMAP_CUDA

@@ -176,8 +176,7 @@ static inline cudaError_t tmap_drmsd_frames(const tmap_drmsd_plan *plan, tmap_dr
         return cudaErrorInvalidValue;
     pairs = &plan->pairs_frames, frames = pairs->frames, atoms = pairs->n;
     if (!frames) return cudaSuccess;
-    if (!out || (atoms && (!in.reference || !in.frames))) return cudaErrorInvalidValue;
-    if ((plan->workspace && !workspace) || (tmap_u64)workspace % 16) return cudaErrorInvalidValue;
+    if (!tmapi_drmsd_ready(plan, atoms, in, workspace, out)) return cudaErrorInvalidValue;
     memset(&j, 0, sizeof j);
     j.reference = in.reference, j.frames = in.frames, j.box = in.box, j.which = plan->which;
     j.n = plan->n, j.workspace = workspace, j.out = out;

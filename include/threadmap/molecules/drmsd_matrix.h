@@ -458,7 +458,7 @@ TMAP_DEVICE void tmapi_matrix_values(const tmapi_matrix *m, const tmapi_matrix_r
                                        centre);
         else
             d = tmapi_drmsd_length(a.x - b.x, a.y - b.y, a.z - b.z, r->box, boxed) - centre;
-        values[s] = factor > 0 ? d * factor : 0; // not 0 * NaN
+        values[s] = d * factor;
     }
 }
 
@@ -752,8 +752,7 @@ static inline cudaError_t tmap_drmsd_matrix_plan_make(tmap_drmsd_shape shape,
 // Exactness: a relative error below 1e-6 for frames that differ by a hundredth of an Angstrom or
 // more; 0 for equal frames. Results are the same on any GPU.
 // Range: distances from 1e-18 to 1e18 (a shorter one counts as some number below 1e-18), if the
-// squares of all differences of two frames sum to less than 1e38. A NaN or infinite coordinate
-// makes all results of its frame NaN, if a pair of its atom counts.
+// squares of all differences of two frames sum to less than 1e38.
 // Cost: 2.1 instructions a pair of atoms and of frames, 70 a distance, of full tiles of 128 frames.
 // Example: frames of two atoms at distances 1, 3, 6 -> 2, 5, 3.
 static inline cudaError_t tmap_drmsd_matrix(const tmap_drmsd_plan *plan, tmap_drmsd_in in,

@@ -60,14 +60,12 @@ typedef struct tmapi_drmsd_pair_four {
     alignas(16) float f[4];
 } tmapi_drmsd_pair_four;
 
-// Loads atom number k of those that count; 0 if there is none or its weight is 0, because 0 * NaN
-// is NaN. weighted: a constant.
+// Loads atom number k of those that count; 0 if there is none. weighted: a constant.
 TMAP_DEVICE tmapi_drmsd_pair_atom tmapi_drmsd_pair_load(const tmapi_drmsd_pair_job *j, tmap_u32 k,
                                                         tmap_u32 atoms, int weighted) {
     tmapi_drmsd_pair_atom atom = {};
     if (k >= atoms) return atom;
     if (weighted) atom.f[6] = j->which.weights ? j->which.weights[k] : 1.0f;
-    if (weighted && atom.f[6] == 0) return atom;
     const tmap_u64 at = 3ull * (j->which.atoms ? j->which.atoms[k] : k);
 #pragma unroll
     for (tmap_u32 c = 0; c < 3; ++c)
@@ -100,8 +98,8 @@ TMAP_DEVICE void tmapi_drmsd_pair_add(tmapi_drmsd_pair_lane *l, const float *i, 
         l->terms[k] = fmaf(d, d, l->terms[k]);
         return;
     }
-    if (tmapi_drmsd_outside(first, l->lower, l->upper)) return;
-    const float weight = i[6] * j[6];
+    const int out = first <= l->lower || first >= l->upper;
+    const float weight = out ? 0.0f : i[6] * j[6];
     l->weights += weight, l->terms[k] = fmaf(weight, d * d, l->terms[k]);
 }
 
