@@ -16,7 +16,7 @@ typedef struct drmsd_count {
 } drmsd_count;
 
 static const drmsd_count drmsd_count_none = {0, 0, 0};
-static const drmsd_count drmsd_count_library = {16.5f, 2, 16};
+static const drmsd_count drmsd_count_library = {16.562f, 2, 16};
 static const drmsd_count drmsd_count_thread = {93, 3, 21};
 
 // The slides' kernels, whose threads have 1, 2, 4 or 8 atoms.

@@ -99,6 +99,14 @@ static inline double drmsd_of(const drmsd_set *s, tmap_u32 a, tmap_u32 b, double
     return weights > 0 ? sqrt(sum / weights) : 0;
 }
 
+// What the relative error of a result with float distances is below: drmsd.h.
+static inline double drmsd_exactness(const drmsd_set *s, double want) {
+    double sum = 0;
+    for (tmap_u32 i = 0; i < s->count; ++i)
+        for (tmap_u32 j = i + 1; j < s->count; ++j) sum += drmsd_distance(s, 0, i, j);
+    return 3e-7 + 1e-6 * sum / (s->count * (s->count - 1.0) / 2) / (s->count * want);
+}
+
 // ---- what all forms share -----------------------------------------------------------------------
 
 // What makes results NaN in all forms: a coordinate that is no number, of atom 9, which counts, in a

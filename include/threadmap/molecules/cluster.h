@@ -6,7 +6,8 @@
 // device memory, at a multiple of 4. With n < 2 the pointer may be null.
 //
 // A plan maker writes *out only on success. It returns cudaErrorInvalidValue for a null pointer,
-// cudaErrorInvalidConfiguration for an n above its range, else the error of a CUDA call. A launch
+// cudaErrorInvalidConfiguration for an n above its range and if no block of a kernel fits the
+// device, else the error of a CUDA call. A launch
 // returns cudaErrorInvalidValue for a null or misaligned pointer that is needed and for a plan of
 // another header; else the first error of its calls. All its pointers are to device memory and do
 // not overlap; the workspace is at a multiple of 16, with any content, and one that no other launch
@@ -228,11 +229,10 @@ static inline cudaError_t tmapi_cluster_plan_make(tmap_cluster_plan p, tmap_u64 
     cudaError_t error = out ? cudaSuccess : cudaErrorInvalidValue;
     if (!error && p.n > most) error = cudaErrorInvalidConfiguration;
     if (!error) error = tmap_facts_get(first, &facts);
-    if (!error && tmapi_cluster_shape_of(p.n, &facts, &p.first))
-        error = cudaErrorLaunchOutOfResources;
+    if (!error) error = tmapi_launch_error(tmapi_cluster_shape_of(p.n, &facts, &p.first));
     if (!error && second) error = tmap_facts_get(second, &facts);
-    if (!error && second && tmapi_cluster_shape_of(p.n / 32 + 1, &facts, &p.second))
-        error = cudaErrorLaunchOutOfResources;
+    if (!error && second)
+        error = tmapi_launch_error(tmapi_cluster_shape_of(p.n / 32 + 1, &facts, &p.second));
     if (!error) *out = p;
     return error;
 }

@@ -11,6 +11,11 @@
 // coordinate makes all results of its frame NaN if its atom counts, even if weights of 0 or bounds
 // exclude all pairs of this atom.
 //
+// Exactness: distances are floats, except where a header says otherwise. So the relative error of a
+// result is below 3 * 10^-7 + 10^-6 d / (n D), where n atoms count that are about d from each other,
+// and D is the dRMSD. Example: 200 atoms, d = 10, D = 0.01: 5 * 10^-6. A turned, moved or mirrored
+// frame has the same distances: the dRMSD of a frame and its mirror image is 0.
+//
 // The calls are the same for all forms, each in its header:
 //
 //     const tmap_drmsd_shape shape = {n, frames, TMAP_DRMSD_FRAMES, 0, 0};
@@ -330,8 +335,8 @@ static __global__ void tmapi_drmsd_finite(const tmap_u32 *floats, tmap_u64 count
 
 // Finds the first atom with a NaN or infinite coordinate. Writes f * n + i for atom i of frame f to
 // *first, or 2^64 - 1 if there is none. xyz, of shape (frames, n, 3), and first are device memory.
-// Returns cudaErrorInvalidValue for a null pointer, else the error of the memset or the launch. Can
-// be captured. Cost: the frames are read once.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the error of the memset or
+// the launch. Can be captured. Cost: the frames are read once.
 // Example: two frames of 100 atoms, z of atom 7 of the second one NaN: 107.
 static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u64 frames,
                                             tmap_u64 *first, cudaStream_t stream) {
@@ -339,7 +344,7 @@ static inline cudaError_t tmap_drmsd_finite(const float *xyz, tmap_u32 n, tmap_u
     const tmapi_launch_shape shape = {floats < 8192 * 1024 ? floats / 1024 + 1 : 8192, 256, 0};
     void *arguments[3] = {(void *)&xyz, &floats, &first};
     cudaError_t error;
-    if (!xyz || !first) return cudaErrorInvalidValue;
+    if (!tmapi_drmsd_has(xyz, 1, 4) || !tmapi_drmsd_has(first, 1, 8)) return cudaErrorInvalidValue;
     error = cudaMemsetAsync(first, 0xff, sizeof *first, stream);
     return error ? error : tmapi_launch((const void *)tmapi_drmsd_finite, shape, arguments, stream);
 }

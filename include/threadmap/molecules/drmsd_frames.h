@@ -141,11 +141,11 @@ static __global__ void tmapi_drmsd_close_ways(tmapi_drmsd_frames_job j, tmap_u64
 // 2^24 may count. frames: up to 2^31. Boxes are those of the frames, not the reference, and not of
 // close frames. The workspace has 0 bytes if a block takes all pairs of its frames, else some
 // megabytes; for close frames 12 more for each atom that counts, in frames and reference.
-// Exactness: the relative error is below 10^-6 with
-//   TMAP_DRMSD_FRAMES: down to differences of 10^-3 of the distances. With boxes, coordinates may
-//     differ by up to a million box lengths.
-//   TMAP_DRMSD_CLOSE: plus up to 2^-22 of the longest displacement |B_i - A_i| of an atom (2^-25
-//     from 20 atoms on). So superpose frames first.
+// Exactness:
+//   TMAP_DRMSD_FRAMES: that of drmsd.h. With boxes, coordinates may differ by up to a million box
+//     lengths.
+//   TMAP_DRMSD_CLOSE: a relative error below 10^-6, plus up to 2^-22 of the longest displacement
+//     |B_i - A_i| of an atom (2^-25 from 20 atoms on). So superpose frames first.
 // Range: distances from 2 * 10^-19, below which they are 0, to 10^19; differences of them from
 // 10^-18 to 10^17. Of close frames: distances from 10^-12 to 10^19, and 0; differences from 10^-12.
 // Cost of a launch, for each pair and frame: 9.6 instructions; 11 with weights or bounds, 20 with
