@@ -170,8 +170,9 @@ TMAP_FN void tmapi_drmsd_pair_cut(tmapi_drmsd_pair_plan *p, tmap_u32 columns, tm
     p->grid = p->units < TMAPI_DRMSD_PAIR_BLOCKS ? (tmap_u32)p->units : TMAPI_DRMSD_PAIR_BLOCKS;
 }
 
-// Cuts the pairs of `atoms` atoms into the largest units of which there are enough. It does not
-// depend on the GPU, so neither does the order of sums.
+// Cuts the pairs of `atoms` atoms into at least 4096 units, as large as possible; or into 1024 of at
+// most 128 x 128 pairs, if there are that many of 128 x 16. The cut does not depend on the GPU, so
+// neither does the order of sums.
 TMAP_FN void tmapi_drmsd_pair_cut_all(tmapi_drmsd_pair_plan *p, tmap_u32 atoms) {
     p->kernel = 0, p->atoms = atoms;
     for (tmap_u32 columns = 512, cut = 2; columns >= 128; columns /= 2, --cut) {
