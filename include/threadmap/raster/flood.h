@@ -104,7 +104,7 @@ TMAP_FN double tmapi_flood_key_height(int key, int floats) {
     const tmap_u32 bits = (tmap_u32)key ^ (key < 0 ? 0x7fffffffu : 0);
     float height;
     tmapi_raster_copy4(&height, &bits);
-    return floats ? (double)height : (double)key;
+    return floats ? tmapi_raster_double(height) : (double)key;
 }
 
 // Converts a level for the heights of a map.
@@ -1342,8 +1342,9 @@ TMAP_DEVICE void tmapi_flood_write_bits(const tmapi_flood_block *b) {
 }
 
 TMAP_DEVICE float tmapi_flood_depth(const tmapi_flood *f, tmap_u32 bits, const int type) {
-    return (float)(f->surface -
-                   (type == TMAP_RASTER_F32 ? (double)__uint_as_float(bits) : (int)bits));
+    return tmapi_raster_float(f->surface - (type == TMAP_RASTER_F32
+                                                ? tmapi_raster_double(__uint_as_float(bits))
+                                                : (int)bits));
 }
 
 // The bits of four consecutive heights at a multiple of 4 * size bytes.
@@ -1382,6 +1383,7 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int 
             const tmap_u32 at = x + i * 128, last = (at + 3) % 512; // of the same word or the next
             flooded[i] = __funnelshift_r(bits[at / 32], bits[last / 32], at % 32) & 15;
             if (at + 4 > columns) flooded[i] = 0;
+            cells[i] = make_uint4(0, 0, 0, 0);
         }
         if (whole)
 #pragma unroll
@@ -1400,11 +1402,13 @@ TMAP_DEVICE void tmapi_flood_write_depths(const tmapi_flood_block *b, const int 
             }
 #pragma unroll
         for (tmap_u32 i = 0; i < 4; ++i) {
-            float4 depth = make_float4(0, 0, 0, 0);
-            if (flooded[i] & 1) depth.x = tmapi_flood_depth(f, cells[i].x, type);
-            if (flooded[i] & 2) depth.y = tmapi_flood_depth(f, cells[i].y, type);
-            if (flooded[i] & 4) depth.z = tmapi_flood_depth(f, cells[i].z, type);
-            if (flooded[i] & 8) depth.w = tmapi_flood_depth(f, cells[i].w, type);
+            // of all four: a conversion under a condition would be a branch
+            const float4 all = make_float4(
+                tmapi_flood_depth(f, cells[i].x, type), tmapi_flood_depth(f, cells[i].y, type),
+                tmapi_flood_depth(f, cells[i].z, type), tmapi_flood_depth(f, cells[i].w, type));
+            const float4 depth =
+                make_float4(flooded[i] & 1 ? all.x : 0, flooded[i] & 2 ? all.y : 0,
+                            flooded[i] & 4 ? all.z : 0, flooded[i] & 8 ? all.w : 0);
             if (x + i * 128 + 4 <= columns) TMAPI_STCS((float4 *)(out + x + i * 128), depth);
         }
         if (edge < columns)
@@ -1437,11 +1441,13 @@ TMAP_DEVICE double tmapi_flood_measure_column(const tmapi_flood *f, const tmap_u
             cells[r] = tmapi_flood_cell(f->heights, from + r * f->plan.map.pitch, size);
     }
 #pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r)
+    for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
+        const double height = tmapi_raster_double(__uint_as_float(cells[r]));
         if (floats)
-            sum += (double)__uint_as_float(cells[r]);
+            sum += height;
         else
             whole += (int)cells[r];
+    }
     return floats ? sum : (double)whole;
 }
 
@@ -1596,7 +1602,8 @@ TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_
                           (floats && key == TMAPI_FLOOD_KEY_MAX);
         if (!never && key < low) low = key;
         if (never || key > high) high = never ? TMAPI_FLOOD_KEY_MAX : key;
-        if (!never) sum += floats ? (double)__uint_as_float(cells[r]) : key;
+        const double height = tmapi_raster_double(__uint_as_float(cells[r]));
+        if (!never) sum += floats ? height : key;
     }
     tmapi_flood_write_range(b, to, tile, low, high, sum);
 }

@@ -570,10 +570,10 @@ TMAP_DEVICE int tmapi_label_value(const tmapi_label_job *job, tmap_u64 at, const
     case TMAP_RASTER_U8: v = ((const unsigned char *)job->cells)[at]; break;
     case TMAP_RASTER_I16: v = ((const short *)job->cells)[at]; break;
     case TMAP_RASTER_I32: v = ((const int *)job->cells)[at]; break;
-    default: {
-        const float f = ((const float *)job->cells)[at];
-        v = f == 0 ? 0 : __float_as_int(f);
-        *ok = f == f;
+    default: { // by bits: comparisons of floats under -ftz=true take subnormal numbers for 0
+        const tmap_u32 bits = ((const tmap_u32 *)job->cells)[at];
+        v = bits == 0x80000000u ? 0 : (int)bits;   // -0 is 0
+        *ok = (bits & 0x7fffffffu) <= 0x7f800000u; // not NaN
     }
     }
     if (job->has_nodata && v == job->nodata) *ok = 0;

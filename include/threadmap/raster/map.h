@@ -34,6 +34,43 @@ TMAP_FN tmap_u32 tmap_raster_size(int type) {
     return type == TMAP_RASTER_I16 ? 2 : type <= TMAP_RASTER_F32 ? 4 : 1;
 }
 
+// Copies the bits of a 4-byte number of any type.
+TMAP_FN void tmapi_raster_copy4(void *to, const void *from) {
+    for (int i = 0; i < 4; ++i) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+}
+
+// Conversions between floats and doubles as in IEEE 754. The compiler's own take floats below
+// 2^-126 for 0 under -ftz=true, which is part of --use_fast_math, and on a host that flushes them.
+TMAP_FN double tmapi_raster_double(float value) {
+#if defined(__CUDA_ARCH__)
+    double same;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(same) : "f"(value));
+    return same;
+#else
+    tmap_u32 bits;
+    tmapi_raster_copy4(&bits, &value);
+    if (bits << 1 >> 24) return (double)value;
+    return (bits >> 31 ? -1 : 1) * (double)(bits & 0x7fffffu) * 1.401298464324817e-45; // 2^-149
+#endif
+}
+TMAP_FN float tmapi_raster_float(double value) {
+#if defined(__CUDA_ARCH__)
+    float nearest;
+    asm("cvt.rn.f32.f64 %0, %1;" : "=f"(nearest) : "d"(value));
+    return nearest;
+#else
+    const double size = (value < 0 ? -value : value) * 7.136238463529799e44;           // 2^149
+    float nearest;
+    tmap_u32 bits;
+    if (!(size < 8388608 && size > 0)) return (float)value;
+    bits = (tmap_u32)size;
+    bits += size - bits > 0.5 || (size - bits == 0.5 && bits % 2);
+    if (value < 0) bits |= 0x80000000u;
+    tmapi_raster_copy4(&nearest, &bits);
+    return nearest;
+#endif
+}
+
 // The value of a cell. cells: of the map's type, in memory that the caller can read.
 TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, tmap_u64 x,
                                  tmap_u64 y) {
@@ -41,7 +78,7 @@ TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, 
     switch (map->type) {
     case TMAP_RASTER_I16: return ((const short *)cells)[at];
     case TMAP_RASTER_I32: return ((const int *)cells)[at];
-    case TMAP_RASTER_F32: return (double)((const float *)cells)[at];
+    case TMAP_RASTER_F32: return tmapi_raster_double(((const float *)cells)[at]);
     default: return ((const unsigned char *)cells)[at];
     }
 }
@@ -106,11 +143,6 @@ TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int l
            map->type <= last_type && (map->connectivity == 4 || map->connectivity == 8);
 }
 
-// Copies the bits of a 4-byte number of any type.
-TMAP_FN void tmapi_raster_copy4(void *to, const void *from) {
-    for (int i = 0; i < 4; ++i) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
-}
-
 // 1 if a cell can have the NODATA value. *bits: that value as an int, or the bits of a float.
 TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     const double v = map->nodata, largest = 3.4028234663852886e38; // of floats
@@ -119,9 +151,9 @@ TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     if (map->type == TMAP_RASTER_F32) {
         float f;
         if (v - v == 0 && (v < -largest || v > largest)) return 0; // finite, but not a float
-        f = (float)v;
-        if (f != 0) tmapi_raster_copy4(bits, &f); // -0 is 0
-        return (double)f == v;
+        f = tmapi_raster_float(v);
+        if (v != 0) tmapi_raster_copy4(bits, &f); // -0 is 0
+        return tmapi_raster_double(f) == v;
     }
     if (v < -2147483648.0 || v > 2147483647.0) return 0;
     *bits = (int)v;
