@@ -145,38 +145,87 @@ static inline void label_check_error_kept(const label_call *c, tmap_u64 cells) {
 // a multiple of which cells must be; most: components too many for shapes.
 static inline void label_check_refused(const label_call *c, int aligned, tmap_u64 most) {
     const tmap_label_array *array = &c->array;
+    const tmap_u64 cells = array->width * array->height * array->depth;
     const struct {
         int plan, cells, workspace, labels, count; // bytes on, -1: null
     } bad[] = {{-1, 0, 0, 0, 0}, {0, -1, 0, 0, 0}, {0, 0, -1, 0, 0},
                {0, 0, 0, -1, 0}, {0, 0, 0, 0, -1}, {0, aligned / 2, 0, 0, 0},
                {0, 0, 8, 0, 0},  {0, 0, 0, 4, 0},  {0, 0, 0, 0, 4}};
+    char *in = (char *)kit_device(c->bytes + 8), *work = (char *)kit_guarded(c->workspace + 8);
+    char *out = (char *)kit_guarded(8 * cells + 8), *count = (char *)kit_guarded(8 * cells + 8);
     char *at = (char *)kit_guarded(4096);
     tmap_label_shape *shapes = (tmap_label_shape *)at;
     for (unsigned i = 0; i < COUNT(bad); ++i) {
         kit_case("bad pointer %u", i);
-        REFUSED(c->run(bad[i].plan ? 0 : c->plan, bad[i].cells < 0 ? 0 : at + bad[i].cells,
-                       bad[i].workspace < 0 ? 0 : at + bad[i].workspace,
-                       bad[i].labels < 0 ? 0 : at + bad[i].labels,
-                       bad[i].count < 0 ? 0 : (tmap_u64 *)(at + bad[i].count)));
+        REFUSED(c->run(bad[i].plan ? 0 : c->plan, bad[i].cells < 0 ? 0 : in + bad[i].cells,
+                       bad[i].workspace < 0 ? 0 : work + bad[i].workspace,
+                       bad[i].labels < 0 ? 0 : out + bad[i].labels,
+                       bad[i].count < 0 ? 0 : (tmap_u64 *)(count + bad[i].count)));
     }
     kit_case("%s", "shapes");
-    REFUSED(tmap_label_measure(0, at, 1, shapes, 0));
+    REFUSED(tmap_label_measure(0, out, 1, shapes, 0));
     REFUSED(tmap_label_measure(array, 0, 1, shapes, 0));
-    REFUSED(tmap_label_measure(array, at, 1, 0, 0));
-    REFUSED(tmap_label_measure(array, at, 1, (tmap_label_shape *)(at + 4), 0));
-    REFUSED(tmap_label_measure(array, at, most, shapes, 0));
-    REFUSED(tmap_label_measure(array, at + 4, 1, shapes, 0)); // labels of 64 bits
+    REFUSED(tmap_label_measure(array, out, 1, 0, 0));
+    REFUSED(tmap_label_measure(array, out, 1, (tmap_label_shape *)(at + 4), 0));
+    REFUSED(tmap_label_measure(array, out, most, shapes, 0));
+    REFUSED(tmap_label_measure(array, out + 4, 1, shapes, 0)); // labels of 64 bits
     for (int i = 0; i < 4; ++i) {
         tmap_label_array bad_array = *array;
-        if (i == 0) bad_array.width = 0;
+        if (i == 0) bad_array.width = 1ull << 31;
         if (i == 1) bad_array.height = 1ull << 31;
-        if (i == 2) bad_array.depth = 0;
+        if (i == 2) bad_array.depth = 1ull << 31;
         if (i == 3) bad_array.form = 2;
-        REFUSED(tmap_label_measure(&bad_array, at, 1, shapes, 0));
+        REFUSED(tmap_label_measure(&bad_array, out, 1, shapes, 0));
     }
-    CHECK(tmap_label_measure(array, at, 0, 0, 0));
+    CHECK(tmap_label_measure(array, out, 0, 0, 0));
     CHECK(cudaDeviceSynchronize());
-    expect(kit_device_all(at, 4096, KIT_POISON), "written by refused calls");
+    expect(kit_device_all(at, 4096, KIT_POISON) &&
+               kit_device_all(work, c->workspace + 8, KIT_POISON) &&
+               kit_device_all(out, 8 * cells + 8, KIT_POISON) &&
+               kit_device_all(count, 8 * cells + 8, KIT_POISON),
+           "written by refused calls");
+    kit_release(0);
+}
+
+// Each output of a call begins where another piece of its memory ends, or in its last bytes: that is
+// refused. counts: of components, one or one an image. Cells are read as they are.
+static inline void label_check_overlap(const label_call *c, tmap_u64 counts) {
+    const tmap_label_array *array = &c->array;
+    const tmap_u64 labels =
+        array->width * array->height * array->depth * (array->form == TMAP_LABEL_INT64 ? 8 : 4);
+    const tmap_u64 bytes[4] = {c->workspace, labels, 8 * counts, c->bytes};
+    tmap_u64 room = 256;
+    for (int i = 0; i < 4; ++i) room += (bytes[i] + 255) / 256 * 512;
+    char *all = (char *)kit_guarded(4 * room), *at[4];
+    CHECK(cudaMemset(all, 1, 4 * room));
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 4; ++k)
+            for (int over = 0; over < 2 && i != k; ++over) {
+                for (int p = 0; p < 4; ++p) at[p] = all + (tmap_u64)p * room;
+                at[k] = at[i] + (over ? (bytes[i] - 1) / 16 * 16 : (bytes[i] + 15) / 16 * 16);
+                kit_case("piece %d %s piece %d", k, over ? "begins in" : "follows", i);
+                RETURNS(c->run(c->plan, at[3], at[0], at[1], (tmap_u64 *)at[2]),
+                        over ? cudaErrorInvalidValue : cudaSuccess);
+            }
+    kit_case("%s", "shapes in labels");
+    REFUSED(tmap_label_measure(array, all, 1, (tmap_label_shape *)(all + (labels - 1) / 8 * 8), 0));
+    REFUSED(tmap_label_measure(array, all + 8, 1, (tmap_label_shape *)all, 0));
+    CHECK(tmap_label_measure(array, all, 1, (tmap_label_shape *)(all + (labels + 7) / 8 * 8), 0));
+    CHECK(cudaDeviceSynchronize());
+    kit_release(0);
+}
+
+// A call for no cells: every count, of `counts`, becomes 0, and there are no shapes.
+static inline void label_check_empty(const label_call *c, tmap_u64 counts) {
+    const tmap_u64 n = 3 * (c->array.images ? c->array.depth : 1);
+    tmap_u64 *count = (tmap_u64 *)kit_guarded(8 * counts);
+    tmap_label_shape *shapes = (tmap_label_shape *)kit_guarded(n * sizeof *shapes), *got;
+    if (counts) REFUSED(c->run(c->plan, 0, 0, 0, 0));
+    RETURNS(c->run(c->plan, 0, 0, 0, count), cudaSuccess);
+    RETURNS(tmap_label_measure(&c->array, 0, 3, shapes, 0), cudaSuccess);
+    expect(kit_device_all(count, 8 * counts, 0), "counts of no cells");
+    got = (tmap_label_shape *)kit_to_host(shapes, n * sizeof *shapes);
+    for (tmap_u64 i = 0; i < n; ++i) expect(got[i].area == 0, "a shape of no cells");
     kit_release(0);
 }
 

@@ -2,14 +2,15 @@
 // test_flood.cu: floods against a serial fill: thin maps, maps around the sides of tiles and
 // blocks, and random ones; of every type, with both connectivities, several sources and cells
 // without data; results of every form, floods that know their tiles, and rising water; levels at the
-// ends of a type's range; devices of less shared memory, and plans for them; errors of earlier calls;
-// and arguments that are refused.
+// ends of a type's range, and floats below 2^-126; maps without cells; devices of less shared memory,
+// and plans for them; errors of earlier calls; and arguments that are refused.
 #include "raster/flood_problem.h"
 #include <threadmap/raster/flood.h>
 
 #include <stddef.h>
 
 static tmap_u32 rows = 128; // of blocks
+static int flushed;         // 1: calls run where floats below 2^-126 are taken for 0 (-ftz=true)
 
 static tmap_flood_heights heights_of(const void *data, const void *tiles) {
     const tmap_flood_heights heights = {data, tiles};
@@ -91,11 +92,15 @@ static void check(problem *p, int form) {
     void *tiles = kit_filled(tmap_flood_tiles_bytes(&plan), 0x3c);
     poison(p);
     CHECK(cudaMemset(p->workspace, 0xc3, (size_t)plan.workspace));
+    kit_flush(flushed);
     CHECK(run(p, &plan, NULL));
+    kit_flush(0);
     compare(p, &plan, "wrong cells:");
     poison(p);
+    kit_flush(flushed);
     CHECK(tmap_flood_tiles(&plan, p->device, tiles, 0));
     CHECK(run(p, &plan, tiles));
+    kit_flush(0);
     compare(p, &plan, "wrong cells with tiles:");
 }
 
@@ -197,6 +202,60 @@ static void check_rising(void) {
     }
 }
 
+// Depths and volumes below 2^-126, of a tile that is flooded completely and one in part.
+static void check_tiny(void) {
+    enum { WIDTH = 64, HEIGHT = 16, CELLS = WIDTH * HEIGHT };
+    const tmap_raster_map map = {WIDTH, HEIGHT, WIDTH, 0, 0, TMAP_RASTER_F32, 4};
+    const double level = 0x1p-139;
+    for (flushed = 0; flushed < 2; ++flushed) {
+        problem p = make(map, FLOOD_DRY, level, 1, 1);
+        const tmap_flood_plan plan = plan_of(&map, TMAP_FLOOD_DEPTH, 1);
+        void *tiles = kit_device(tmap_flood_tiles_bytes(&plan));
+        tmap_flood_lake *out = (tmap_flood_lake *)kit_guarded(sizeof *out), lake;
+        double volume = 0;
+        p.seeds->x = p.seeds->y = 0;
+        for (int i = 0; i < CELLS; ++i) {
+            const double height = i == 40 ? 1 : (i % 7 - 3) * (i % 2 ? 0x1p-141 : 0x1p-149);
+            flood_set(&map, p.host, i % WIDTH, i / WIDTH, height);
+            volume += height < level ? level - height : 0;
+        }
+        problem_again(&p);
+        kit_more(", flush %d", flushed);
+        check(&p, TMAP_FLOOD_DEPTH);
+        kit_flush(flushed);
+        CHECK(tmap_flood_tiles(&plan, p.device, tiles, 0));
+        CHECK(tmap_flood_levels(&plan, heights_of(p.device, tiles),
+                                rise_of(p.device_seeds, 1, &level, 1), p.workspace, out, 0));
+        kit_flush(0);
+        CHECK(cudaMemcpy(&lake, out, sizeof lake, cudaMemcpyDeviceToHost));
+        EXPECT(lake.area == CELLS - 1, "%llu cells", lake.area);
+        EXPECT(fabs(lake.volume - volume) <= 1e-9 * volume, "a volume of %g, not %g", lake.volume,
+               volume);
+        kit_release(0);
+    }
+    flushed = 0;
+}
+
+// Maps without cells: nothing is written but the lakes, which are empty.
+static void check_empty(void) {
+    static const double levels[2] = {1, 2};
+    for (int i = 0; i < 9; ++i) {
+        const tmap_raster_map map = {i % 3 == 1 ? 7u : 0u, i % 3 == 0 ? 7u : 0u, 9, 0, 0, i / 3, 4};
+        const tmap_flood_heights none = {0, 0};
+        tmap_flood_lake *lakes = (tmap_flood_lake *)kit_guarded(2 * sizeof *lakes);
+        tmap_flood_plan plan;
+        kit_case("%llu x %llu", map.width, map.height);
+        RETURNS(tmap_flood_plan_make(&map, i % 3, 2, &plan), cudaSuccess);
+        HOLDS(tmap_flood_tiles_bytes(&plan) == 0);
+        RETURNS(tmap_flood(&plan, none, sources_of(0, 0, 1), 0, 0, 0), cudaSuccess);
+        RETURNS(tmap_flood_tiles(&plan, 0, 0, 0), cudaSuccess);
+        RETURNS(tmap_flood_levels(&plan, none, rise_of(0, 0, levels, 2), 0, lakes, 0), cudaSuccess);
+        REFUSED(tmap_flood_levels(&plan, none, rise_of(0, 0, levels, 2), 0, 0, 0));
+        expect(kit_device_all(lakes, 2 * sizeof *lakes, 0), "lakes of no cells");
+        kit_release(0);
+    }
+}
+
 // ---- devices and errors -------------------------------------------------------------------------
 
 // A flood as planned for the device of now.
@@ -236,6 +295,9 @@ static void check_plan_of(void) {
                     !memcmp(&a.seeds, &b.seeds, sizeof a - offsetof(tmap_flood_plan, seeds))),
                "the plan of the device is another one");
         RETURNS(tmap_flood_plan_of(&large, 0, 1, &facts, &b), TMAP_ERANGE);
+        large.width = large.pitch = large.height = 1 << 14;
+        RETURNS(tmap_flood_plan_of(&large, 0, 1, &facts, &b), TMAP_OK);
+        expect(b.workspace / 1000000 == (i ? 97 : 109), "bytes of a workspace");
         RETURNS(tmap_flood_plan_of(&map, 0, 1, NULL, &b), TMAP_EINVAL);
     }
     kit_set_device(NULL);
@@ -325,12 +387,11 @@ static void check_refused(void) {
     tmap_flood_plan plan, other;
     rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
-    for (int i = 0; i < 15; ++i) {
+    void *known = kit_filled(tmap_flood_tiles_bytes(&plan) + 8, 0);
+    for (int i = 2; i < 15; ++i) {
         const int form = i == 9 ? 3 : i == 10 ? -1 : 0;
         tmap_raster_map bad = map;
         cudaError_t error = i == 14 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
-        if (i == 0) bad.width = 0;
-        if (i == 1) bad.height = 0;
         if (i == 2) bad.pitch = 299;
         if (i == 3) bad.type = 3;
         if (i == 4) bad.type = -1;
@@ -352,7 +413,7 @@ static void check_refused(void) {
             i == 3 ? NULL : (tmap_flood_seed *)((char *)p.device_seeds + (i == 4 ? 4 : 0));
         char *workspace = i == 5 ? NULL : (char *)p.workspace + (i == 6 ? 8 : 0);
         char *out = i == 7 ? NULL : (char *)p.out + (i == 8 ? 2 : 0);
-        void *tiles = i == 9 ? NULL : (char *)p.workspace + (i == 10 ? 8 : 0);
+        void *tiles = i == 9 ? NULL : (char *)known + (i == 10 ? 8 : 0);
         tmap_flood_lake *lakes = (tmap_flood_lake *)(i == 8 ? out + 2 : out);
         const tmap_u64 count = i == 11 ? 3 : 2;
         const tmap_flood_sources sources = sources_of(seeds, count, 0);
@@ -368,6 +429,42 @@ static void check_refused(void) {
     kit_release(0);
 }
 
+// Outputs that begin where another piece of memory ends, or in its last bytes: that is refused.
+// Pieces 0: workspace, 1: result, 2: heights, 3: tiles, 4: sources.
+static void check_overlap(void) {
+    const tmap_raster_map map = {300, 41, 304, 0, 0, TMAP_RASTER_I32, 4};
+    static const double level = 0;
+    const tmap_flood_plan plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
+    const tmap_u64 bytes[5] = {plan.workspace, 4 * 300 * 41, 4 * (40 * 304 + 300),
+                               tmap_flood_tiles_bytes(&plan), 2 * sizeof(tmap_flood_seed)};
+    tmap_u64 room = 256;
+    for (int i = 0; i < 5; ++i) room += (bytes[i] + 255) / 256 * 512;
+    char *all = (char *)kit_guarded(5 * room), *at[5];
+    CHECK(cudaMemset(all, 0xff, 5 * room)); // wet; sources outside the map
+    for (int i = 0; i < 5; ++i)
+        for (int k = 0; k < 5; ++k)
+            for (int over = 0; over < 2 && i != k && (i < 2 || k < 2); ++over) {
+                for (int p = 0; p < 5; ++p) at[p] = all + (tmap_u64)p * room;
+                at[k] = at[i] + (over ? (bytes[i] - 1) / 16 * 16 : (bytes[i] + 15) / 16 * 16);
+                const tmap_flood_heights heights = heights_of(at[2], at[3]);
+                const tmap_flood_seed *seeds = (const tmap_flood_seed *)at[4];
+                const cudaError_t want = over ? cudaErrorInvalidValue : cudaSuccess;
+                kit_case("piece %d %s piece %d", k, over ? "begins in" : "follows", i);
+                RETURNS(tmap_flood(&plan, heights, sources_of(seeds, 2, 0), at[0], at[1], 0), want);
+                at[1] += i == 1 ? (bytes[i] - 1) / 16 * 16 : 0; // of which the lake has the end
+                RETURNS(tmap_flood_levels(&plan, heights, rise_of(seeds, 2, &level, 1), at[0],
+                                          (tmap_flood_lake *)at[1], 0),
+                        want);
+            }
+    kit_case("%s", "tiles in heights");
+    REFUSED(tmap_flood_tiles(&plan, all, all + (bytes[2] - 1) / 16 * 16, 0));
+    REFUSED(tmap_flood_tiles(&plan, all + (bytes[3] - 1) / 16 * 16, all, 0));
+    CHECK(tmap_flood_tiles(&plan, all, all + (bytes[2] + 15) / 16 * 16, 0));
+    CHECK(tmap_flood_tiles(&plan, all + bytes[3], all, 0));
+    CHECK(cudaDeviceSynchronize());
+    kit_release(0);
+}
+
 int main(void) {
     kit_begin();
     check_error_kept();
@@ -380,10 +477,15 @@ int main(void) {
     check_again_plain();
     flood_corners(&tested, 1024, 256, 5, own_wet);
     flood_levels(&tested);
+    flushed = 1;
     flood_extremes(&tested, 20, 1, 20);    // a row that is read cell by cell
     flood_extremes(&tested, 512, 65, 512); // blocks that are read by 16 bytes
+    flushed = 0;
     flood_extremes(&tested, 512, 65, 513);
     check_rising();
+    check_tiny();
+    check_empty();
+    check_overlap();
     check_refused();
     return kit_end("test_flood");
 }

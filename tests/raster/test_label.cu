@@ -2,7 +2,7 @@
 // test_label: labels of components and their shapes, against a serial flood fill, cell by cell: all
 // types of cells, both connectivities and both forms of labels, sizes around the edges of blocks,
 // one row, one column, primes, 200 random small maps; devices of less shared memory, and plans for
-// them; errors of earlier calls; and what is refused.
+// them; maps without cells; floats below 2^-126; errors of earlier calls; and what is refused.
 #include "label_check.h"
 #include "flood_inputs.h"
 #include <math.h>
@@ -208,6 +208,7 @@ static void test_plan_of(void) {
         for (int type = 0; type < TYPES; ++type) {
             const tmap_raster_map map = {2030, 67, 2030, 0, 0, types[type], i % 2 ? 4 : 8};
             const tmap_u32 rows = (type ? 32 : 64) / (i ? 1 : 2);
+            const double bytes = i ? type ? 1.3 : 0.4 : type ? 2.3 : 0.65; // a cell
             tmap_raster_map large = map;
             tmap_label_plan a, b;
             tmap_facts facts, here;
@@ -229,6 +230,10 @@ static void test_plan_of(void) {
                    "the plan for the device is another one");
             expect(tmap_label_plan_of(&large, 1, &facts, &b) == TMAP_ERANGE, "a large map");
             expect(tmap_label_plan_of(&map, 0, NULL, &b) == TMAP_EINVAL, "no facts");
+            large.width = large.pitch = large.height = 1 << 14;
+            expect(tmap_label_plan_of(&large, 0, &facts, &b) == TMAP_OK &&
+                       fabs((double)b.workspace / (1 << 28) - bytes) < bytes / 50,
+                   "bytes of a workspace");
         }
     kit_set_device(NULL);
 }
@@ -308,8 +313,6 @@ static void test_errors(void) {
 #define BAD(field, value) \
     kit_case(#field " = " #value), bad = good, bad.field = value; \
     REFUSED(tmap_label_plan_make(&bad, TMAP_LABEL_INT32, &plan))
-    BAD(width, 0);
-    BAD(height, 0);
     BAD(width, 1ull << 31);
     BAD(height, 1ull << 31);
     BAD(pitch, 4);
@@ -332,8 +335,54 @@ static void test_errors(void) {
     plan = plan_of(&bad, TMAP_LABEL_INT32);
     bad = good, bad.type = TMAP_RASTER_I16;
     plan = plan_of(&bad, TMAP_LABEL_INT64);
-    const label_call call = call_of(&plan, 0, 0);
+    bad.width = 50, bad.height = 40, bad.pitch = 52;
+    plan = plan_of(&bad, TMAP_LABEL_INT64);
+    label_call call = call_of(&plan, 0, 0);
     label_check_refused(&call, 2, 1ull << 41);
+    label_check_overlap(&call, 1);
+    bad.type = TMAP_RASTER_I32, plan = plan_of(&bad, TMAP_LABEL_INT32), call = call_of(&plan, 0, 0);
+    label_check_overlap(&call, 1); // labels in the memory of cells of their size
+}
+
+// Maps of no columns or no rows have no component.
+static void test_empty(void) {
+    for (int i = 0; i < 3 * TYPES; ++i) {
+        const tmap_raster_map map = {i % 3 == 1 ? 7u : 0u, i % 3 == 0 ? 7u : 0u, 9, 0, 0,
+                                     types[i / 3],         i % 2 ? 8 : 4};
+        kit_case("%llu x %llu, type %d", map.width, map.height, map.type);
+        const tmap_label_plan plan = plan_of(&map, i % 2);
+        const label_call call = call_of(&plan, 0, 0);
+        label_check_empty(&call, 1);
+    }
+}
+
+// Floats are compared by their bits: those below 2^-126 are not 0, and may be the NODATA value, also
+// where the processor takes them for 0 (-ftz=true). -0 is 0, and NaN is no value.
+static void test_tiny(void) {
+    static const tmap_u32 bits[] = {0,          0x80000000, 1,          0x80000001, 0x00400000,
+                                    0x007fffff, 0x00800000, 0x7fc00000, 0xff800001, 0x7f800000};
+    const double nodata[] = {0, 0x1p-149, -0x1p-149, 0x1p-127, 0x1p-150, HUGE_VAL, (double)NAN};
+    const tmap_raster_map map = {70, 40, 70, 0, 0, TMAP_RASTER_F32, 8};
+    float in[70 * 40];
+    double numbers[70 * 40], values[70 * 40];
+    for (int i = 0; i < 70 * 40; ++i) {
+        memcpy(in + i, bits + label_hash((tmap_u64)i) % COUNT(bits), 4);
+        numbers[i] = (double)in[i];
+    }
+    for (unsigned k = 0; k <= COUNT(nodata); ++k)
+        for (int flush = 0; flush < 2; ++flush) {
+            const label_cells cells = {70, 40, 1, 8, values};
+            tmap_raster_map m = map;
+            if (k) m.has_nodata = 1, m.nodata = nodata[k - 1];
+            for (int i = 0; i < 70 * 40; ++i)
+                values[i] = k && numbers[i] == m.nodata ? (double)NAN : numbers[i];
+            kit_case("nodata %g, flush %d", k ? m.nodata : 1, flush);
+            kit_flush(flush);
+            const tmap_label_plan plan = plan_of(&m, TMAP_LABEL_INT32);
+            const label_call call = call_of(&plan, in, 0);
+            label_check(&cells, &call);
+            kit_flush(0);
+        }
 }
 
 int main(void) {
@@ -343,6 +392,8 @@ int main(void) {
     test_plan_of();
     test_devices();
     test_errors();
+    test_empty();
+    test_tiny();
     test_random(200);
     test_sizes(kit_full);
     if (kit_full) test_large();

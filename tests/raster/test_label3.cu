@@ -2,7 +2,7 @@
 // test_label3: labels of components of volumes and of batches of images, and their shapes, against a
 // serial flood fill, cell by cell: all neighbourhoods, masks of bytes and of bits, both forms of
 // labels, sizes around the edges of words and of tiles, rows and slices with gaps; plans of large
-// maps; errors of earlier calls; and what is refused.
+// maps and of none; errors of earlier calls; and what is refused.
 #include "label_check.h"
 #include <math.h>
 #include <threadmap/raster/label3.h>
@@ -200,9 +200,6 @@ static void test_plans(void) {
 #define BAD(field, value) \
     kit_case(#field " = " #value), bad = good, bad.field = value; \
     REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan))
-    BAD(width, 0);
-    BAD(height, 0);
-    BAD(depth, 0);
     BAD(width, 1ull << 31);
     BAD(height, 1ull << 31);
     BAD(depth, 1ull << 31);
@@ -250,6 +247,17 @@ static void test_plans(void) {
     bad.width = 512, bad.pitch = 16, bad.slice = 16 * 2048, bad.depth = 8192;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     expect(plan.workspace > 5ull << 31 && plan.workspace < 7ull << 31, "images side by side");
+    for (int i = 0; i < 2; ++i) { // bytes a cell: images of 600 to 2000 columns
+        const double least = i ? 0.38 : 0.63, most = i ? 0.61 : 0.86;
+        tmap_facts facts;
+        facts.device.block_shared = kit_shared[i], bad.kind = TMAP_LABEL3_BYTES, bad.depth = 16;
+        for (bad.width = 600; bad.width < 2000; bad.width += bad.width == 1000 ? 900 : 40) {
+            bad.pitch = bad.width, bad.height = 2000, bad.slice = bad.pitch * bad.height;
+            HOLDS(tmap_label3_plan_of(&bad, TMAP_LABEL_INT32, &facts, &plan) == TMAP_OK);
+            const double each = (double)plan.workspace / (double)(bad.slice * bad.depth);
+            EXPECT(least < each && each < most, "%g bytes a cell, %llu columns", each, bad.width);
+        }
+    }
     bad.width = bad.pitch = 1, bad.height = bad.slice = 100, bad.depth = 0x7fffffff;
     RETURNS(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan), cudaErrorInvalidConfiguration);
     bad.depth /= 8;
@@ -263,12 +271,32 @@ static void test_arguments(void) {
     const tmap_label3_plan of_bytes = plan_of(&bytes, TMAP_LABEL_INT32);
     const label_call call = call_of(&of_bits, 0, 0), other = call_of(&of_bytes, 0, 0);
     label_check_refused(&call, 4, 1ull << 39);
+    label_check_overlap(&call, 3);
+    label_check_overlap(&other, 1);
     label_check_error_kept(&other, 50 * 40 * 3);
+}
+
+// Without columns, rows, slices or images there is no component.
+static void test_empty(void) {
+    static const int neighbours[] = {4, 8, 6, 18, 26};
+    for (int i = 0; i < 7 * 5 * 2; ++i) {
+        tmap_label3_map map = {50, 40, 3, 64, 64 * 40, i % 2, neighbours[i / 2 % 5]};
+        const int none = i / 10 + 1, images = i / 2 % 5 < 2; // a bit an axis
+        if (none & 1) map.width = 0;
+        if (none & 2) map.height = 0;
+        if (none & 4) map.depth = 0;
+        kit_case("%llu x %llu x %llu, neighbours %d", map.width, map.height, map.depth,
+                 map.neighbours);
+        const tmap_label3_plan plan = plan_of(&map, i % 2);
+        const label_call call = call_of(&plan, 0, 0);
+        label_check_empty(&call, images ? map.depth : 1);
+    }
 }
 
 int main(void) {
     kit_begin();
     test_arguments();
+    test_empty();
     test_plans();
     test_random(kit_full ? 2000 : 300);
     test_sizes(kit_full);

@@ -213,7 +213,7 @@ TMAP_FN void tmapi_flood_divide(tmap_flood_plan *p, tmap_u32 rows) {
 // Makes the plan of tmap_flood_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_FLOOD_U8,
 // _BITS or _DEPTH. seeds: the most sources of a flood, up to 2^31 - 1; a flood may have fewer.
-// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 106 MB. Writes
+// plan->workspace: about 3 bits a cell, and 8 bytes a source; 16384 x 16384 cells: 98 MB. Writes
 // *plan only on success.
 // Returns TMAP_EINVAL for a null pointer and an argument outside its range; TMAP_ERANGE for a map
 // of more than 2^31 / 640 blocks of 512 x 128 cells, about 2 * 10^11 cells.
@@ -1636,14 +1636,33 @@ static inline cudaError_t tmap_flood_plan_make(const tmap_raster_map *map, int f
     return error ? error : tmapi_launch_error(tmap_flood_plan_of(map, form, seeds, &facts, plan));
 }
 
-// 1 if the arguments of a flood cannot be valid. out_align: `out` must be a multiple of it.
+// 1 if the arguments of a flood of a map with cells cannot be valid: null, misaligned, overlapping.
+// out: at a multiple of `align`.
 static inline int tmapi_flood_wrong(const tmap_flood_plan *plan, tmap_flood_heights heights,
-                                    tmap_flood_sources sources, const void *workspace,
-                                    const void *out, tmap_u64 out_align) {
-    return !plan || !tmapi_raster_aligned(heights.data, tmap_raster_size(plan->map.type)) ||
+                                    tmap_flood_sources sources, tmapi_raster_memory work,
+                                    tmapi_raster_memory out, tmap_u64 align) {
+    const tmap_raster_map *map = &plan->map;
+    const tmap_u64 cells = tmapi_raster_span(map->height - 1, map->pitch, map->width);
+    const tmap_u64 tiles = tmapi_flood_blocks(plan) * plan->rows * 16;
+    const tmapi_raster_memory all[5] = {
+        work,
+        out,
+        {heights.data, tmap_mul_saturate(cells, tmap_raster_size(map->type))},
+        {heights.tiles, heights.tiles ? tiles : 0},
+        {sources.seeds, sources.count * sizeof *sources.seeds}};
+    return !tmapi_raster_aligned(heights.data, tmap_raster_size(map->type)) ||
            (tmap_u64)heights.tiles % 16 || sources.count > plan->seeds ||
            (sources.count && !tmapi_raster_aligned(sources.seeds, 8)) ||
-           !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(out, out_align);
+           !tmapi_raster_aligned(work.at, 16) || !tmapi_raster_aligned(out.at, align) ||
+           tmapi_raster_overlap(all, 2, 5);
+}
+
+// Bytes of the result of a flood.
+static inline tmap_u64 tmapi_flood_out_bytes(const tmap_flood_plan *plan) {
+    const tmap_u64 width = plan->map.width;
+    return plan->map.height * (plan->form == TMAP_FLOOD_U8     ? width
+                               : plan->form == TMAP_FLOOD_BITS ? 4 * tmap_flood_words(width)
+                                                               : 4 * width);
 }
 
 // The argument of the kernels.
@@ -1685,10 +1704,11 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
 // completely wet nor completely dry, or a complete block if more than three of four of its tiles
 // are such. workspace: plan->workspace bytes at a multiple of 16, with any content. out: width *
 // height bytes or floats, or tmap_flood_words(width) * height words; all are written. All pointers
-// are device memory and do not overlap; floods that run at the same time need one workspace each.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer or too many sources, before any
-// launch; else the first error of its calls. Allocates nothing, and can be captured. Results
-// are the same in every run, with tiles or without.
+// are device memory and do not overlap; floods that run at the same time need one workspace each. A
+// map without cells needs none of them: the call does nothing.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, for memory that overlaps or too
+// many sources, before any launch; else the first error of its calls. Allocates nothing, and can be
+// captured. Results are the same in every run, with tiles or without.
 // Cost: heights are read once (for depths, those of flooded cells twice); a bit for each cell is
 // written and read; every block reads every source, which matters from some thousands of them on.
 // 60 to 75% of the bandwidth of a copy if water is in lakes, 20 to 30% in noise. Fastest if `data`,
@@ -1698,8 +1718,11 @@ static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_hei
                                      tmap_flood_sources sources, void *workspace, void *out,
                                      cudaStream_t stream) {
     tmapi_flood f;
-    if (tmapi_flood_wrong(plan, heights, sources, workspace, out,
-                          plan && plan->form == TMAP_FLOOD_U8 ? 1 : 4))
+    if (!plan) return cudaErrorInvalidValue;
+    const tmapi_raster_memory work = {workspace, plan->workspace};
+    const tmapi_raster_memory to = {out, tmapi_flood_out_bytes(plan)};
+    if (!tmapi_flood_blocks(plan)) return cudaSuccess;
+    if (tmapi_flood_wrong(plan, heights, sources, work, to, plan->form == TMAP_FLOOD_U8 ? 1 : 4))
         return cudaErrorInvalidValue;
     f = tmapi_flood_of(plan, heights, sources, workspace, out);
     return tmapi_flood_run(&f, stream);
@@ -1710,20 +1733,26 @@ static inline tmap_u64 tmap_flood_tiles_bytes(const tmap_flood_plan *plan) {
     return plan ? tmapi_flood_blocks(plan) * plan->rows * 16 : 0;
 }
 
-// Finds the lowest and highest height of each tile of 32 x 16 cells, and their sum, for many floods
-// of one map. plan, heights: as for tmap_flood; the tiles are valid for that map and its NODATA
-// value, for all forms of results. tiles: tmap_flood_tiles_bytes(plan) bytes of device memory at a
-// multiple of 16. Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launch's
-// own error. Cost: heights are read once.
+// Measures the tiles of 32 x 16 cells of a map, for many floods of it. A tile has its lowest
+// height, its highest one, where NODATA, NaN and what is outside the map are higher than any
+// height, and the sum of the heights of the other cells. plan, heights: as for tmap_flood; the
+// tiles are valid for all plans of that map and its NODATA value on this device. tiles:
+// tmap_flood_tiles_bytes(plan) bytes of device memory at a multiple of 16 that do not overlap the
+// heights. A map without cells has no tiles.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
+// the launch's own error. Cost: heights are read once.
 static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const void *heights,
                                            void *tiles, cudaStream_t stream) {
-    const tmap_flood_heights given = {heights, tiles};
+    const tmap_flood_heights given = {heights, 0}, to = {heights, tiles};
     const tmap_flood_sources none = {0, 0, 0};
     tmapi_launch_shape shape = {0, 256, 0};
     tmapi_flood f;
     void *arguments[3] = {&f, &f.tiles, &f.tile_sums};
-    if (tmapi_flood_wrong(plan, given, none, tiles, tiles, 16)) return cudaErrorInvalidValue;
-    f = tmapi_flood_of(plan, given, none, 0, 0), shape.grid = tmapi_flood_blocks(plan);
+    const tmapi_raster_memory work = {tiles, 0}, out = {tiles, tmap_flood_tiles_bytes(plan)};
+    if (!plan) return cudaErrorInvalidValue;
+    if (!tmapi_flood_blocks(plan)) return cudaSuccess;
+    if (tmapi_flood_wrong(plan, given, none, work, out, 16)) return cudaErrorInvalidValue;
+    f = tmapi_flood_of(plan, to, none, 0, 0), shape.grid = tmapi_flood_blocks(plan);
     return tmapi_launch((const void *)tmapi_flood_tiles_kernel, shape, arguments, stream);
 }
 
@@ -1743,8 +1772,11 @@ static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_fl
     tmap_flood_sources sources = {rise.seeds, rise.seed_count, 0};
     cudaError_t error = cudaSuccess;
     if (!rise.level_count) return cudaSuccess;
-    if (tmapi_flood_wrong(plan, heights, sources, workspace, lakes, 8) || !rise.levels ||
-        !heights.tiles)
+    if (!plan || !tmapi_raster_aligned(lakes, 8)) return cudaErrorInvalidValue;
+    const tmapi_raster_memory work = {workspace, plan->workspace};
+    const tmapi_raster_memory out = {lakes, tmap_mul_saturate(rise.level_count, sizeof *lakes)};
+    if (!tmapi_flood_blocks(plan)) return cudaMemsetAsync(lakes, 0, out.bytes, stream);
+    if (!rise.levels || !heights.tiles || tmapi_flood_wrong(plan, heights, sources, work, out, 8))
         return cudaErrorInvalidValue;
     for (tmap_u64 i = 0; i < rise.level_count && !error; ++i, ++lakes) {
         sources.level = rise.levels[i];

@@ -189,8 +189,9 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
 
 // Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
-// TMAP_LABEL_INT64. plan->workspace: 0.4 bytes a cell for a mask and 1.3 for values, more for a map
-// narrower than 1024. Writes *plan only on success.
+// TMAP_LABEL_INT64. plan->workspace: 0.4 bytes a cell for a mask and 1.3 for values, 0.65 and 2.3
+// on a device whose blocks have 64 KB of shared memory (7.5); a fifth more for labels of 64 bits,
+// and more where blocks of 1024 columns are filled in part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
 // map that can have more than 2^31 - 1 components; TMAP_ERANGE above about 3 * 10^10 cells.
 TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
@@ -1273,12 +1274,13 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
 }
 
 // Labels the components of a map.
-// plan: that of the map. All pointers are device memory. cells: at a multiple of their size.
-// workspace: plan->workspace bytes at a multiple of 16, with any content. labels: width * height
-// int or long long (the form); that of column x and row y is number y * width + x. count:
-// receives the number of components, at a multiple of 8. Calls that run at the same time need one
-// workspace each.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launches' error.
+// plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
+// of their size. workspace: plan->workspace bytes at a multiple of 16, with any content. labels:
+// width * height int or long long (the form); that of column x and row y is number y * width + x.
+// count: receives the number of components, at a multiple of 8. Calls that run at the same time
+// need one workspace each. A map without cells needs none of these but `count`, which becomes 0.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
+// the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once. The work in shared memory grows with the
 // number of runs of cells in rows.
@@ -1289,12 +1291,17 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
                                      cudaStream_t stream) {
     tmapi_label_job job;
     tmap_u32 warps;
-    if (!plan ||
-        !tmapi_raster_aligned(cells, plan->job.bits ? 4 : tmap_raster_size(plan->map.type)) ||
-        !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
-        !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
-        return cudaErrorInvalidValue;
+    if (!plan) return cudaErrorInvalidValue;
     job = plan->job;
+    const tmap_u32 size = job.bits ? 4 : tmap_raster_size(job.type);
+    const tmap_u64 row = job.bits ? (job.width + 31) / 32 : job.width;
+    const tmap_u64 image = tmapi_raster_span(job.height - 1, job.pitch, row);
+    const tmap_u64 all = tmapi_raster_span(job.images - 1, job.slice, image);
+    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, size)};
+    const tmapi_raster_memory work = {workspace, plan->workspace};
+    if (tmapi_label_wrong(&plan->array, in, size, work, labels, count))
+        return cudaErrorInvalidValue;
+    if (!plan->blocks) return tmapi_label_empty(&plan->array, count, stream);
     tmapi_label_divide(&job, (tmap_u64)workspace);
     job.cells = cells, job.labels = labels, job.found = count;
     if (job.images == 1) job.scan.total = count;

@@ -40,7 +40,7 @@
 // z * slice + y * pitch + x; its bit is bit x % 32 of word z * slice + y * pitch + x / 32. Bits
 // beyond the width may have any value.
 typedef struct tmap_label3_map {
-    tmap_u64 width, height, depth; // columns, rows, and slices or images: 1 to 2^31 - 1
+    tmap_u64 width, height, depth; // columns, rows, and slices or images: 0 to 2^31 - 1
     tmap_u64 pitch;                // bytes or words from a row to the next, below 2^32
     tmap_u64 slice;                // from a slice to the next: pitch * height to 2^60 - 1
     int kind;                      // of the mask: TMAP_LABEL3_BYTES, TMAP_LABEL3_BITS
@@ -675,8 +675,9 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
 // plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 1.5 for a
-// batch of images of at most 512 columns and 0.4 for wider ones; more for maps that fill their
-// tiles in part.
+// batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
+// blocks have 64 KB of shared memory (7.5) takes 0.25 more; more for maps that fill their tiles in
+// part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,
 // cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of a device query. Cost: calls that
 // do not wait for the device.
@@ -688,12 +689,14 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 }
 
 // Labels the components of a volume, or of each image of a batch.
-// plan: that of the map. All pointers are device memory. cells: a mask of bits at a multiple of 4.
-// workspace: plan->workspace bytes at a multiple of 16, with any content. labels: width * height *
-// depth int or long long (the form); that of column x, row y and slice z is number
-// (z * height + y) * width + x. count: receives the number of components, for a batch one number an
-// image; at a multiple of 8. Calls that run at the same time need one workspace each.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, else the launches' error.
+// plan: that of the map. All pointers are device memory that does not overlap. cells: a mask of
+// bits at a multiple of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
+// labels: width * height * depth int or long long (the form); that of column x, row y and slice z
+// is number (z * height + y) * width + x. count: receives the number of components, for a batch one
+// number an image; at a multiple of 8. Calls that run at the same time need one workspace each. A
+// map without cells needs none of these but `count`, whose numbers become 0.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
+// the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once; the rest grows with the number of runs.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
@@ -702,12 +705,18 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
     tmapi_label3_job job;
-    if (!plan || !tmapi_raster_aligned(cells, plan->map.kind == TMAP_LABEL3_BITS ? 4 : 1) ||
-        !tmapi_raster_aligned(workspace, 16) || !tmapi_raster_aligned(count, 8) ||
-        !tmapi_raster_aligned(labels, plan->array.form == TMAP_LABEL_INT64 ? 8 : 4))
-        return cudaErrorInvalidValue;
+    if (!plan) return cudaErrorInvalidValue;
     if (plan->array.images)
         return tmap_label(&plan->batch, cells, workspace, labels, count, stream);
+    const int bits = plan->map.kind == TMAP_LABEL3_BITS;
+    const tmap_u64 row = bits ? (plan->map.width + 31) / 32 : plan->map.width;
+    const tmap_u64 slice = tmapi_raster_span(plan->map.height - 1, plan->map.pitch, row);
+    const tmap_u64 all = tmapi_raster_span(plan->map.depth - 1, plan->map.slice, slice);
+    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, bits ? 4 : 1)};
+    const tmapi_raster_memory work = {workspace, plan->workspace};
+    if (tmapi_label_wrong(&plan->array, in, bits ? 4 : 1, work, labels, count))
+        return cudaErrorInvalidValue;
+    if (!plan->job.tiles) return tmapi_label_empty(&plan->array, count, stream);
     job = plan->job, job.cells = cells, job.labels = labels;
     tmapi_label3_divide(&job, (tmap_u64)workspace);
     job.scan.total = count;

@@ -157,8 +157,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
 // batch the largest. shapes: `components` of them in device memory at a multiple of 8; that of
 // label i is number i - 1. In a batch `components` for each image; that of label i of image z is
 // number z * components + i - 1.
-// Returns cudaErrorInvalidValue for an argument outside these ranges, or if a batch has more than
-// 2^40 shapes; else the launches' error.
+// Returns cudaErrorInvalidValue for an argument outside these ranges, if a batch has more than 2^40
+// shapes, and if shapes overlap labels; else the launches' error.
 // Cost: one pass over the labels, and integer atomics for each component of each box.
 // Example: components = 3 for a map of three lakes; shapes[2].area is that of the third one from
 // the top.
@@ -171,12 +171,16 @@ static inline cudaError_t tmap_label_measure(const tmap_label_array *of, const v
     tmap_u64 all;
     void *of_clear[] = {&shapes, &all}, *of_measure[] = {&job};
     cudaError_t error;
-    if (!of || !tmapi_raster_aligned(labels, of->form == TMAP_LABEL_INT64 ? 8 : 4) ||
-        (components && !shapes) || (tmap_u64)shapes % sizeof(tmap_u64) || !tmapi_label_is_array(of))
-        return cudaErrorInvalidValue;
+    if (!of || !tmapi_label_is_array(of)) return cudaErrorInvalidValue;
+    const tmap_u32 each = of->form == TMAP_LABEL_INT64 ? 8 : 4;
+    const tmap_u64 cells = tmap_mul_saturate(of->width * of->height, of->depth);
     all = tmap_mul_saturate(components, of->images ? of->depth : 1);
-    if (all >> 40) return cudaErrorInvalidValue;
-    if (components == 0) return cudaSuccess;
+    const tmapi_raster_memory memory[2] = {{shapes, all * sizeof *shapes},
+                                           {labels, tmap_mul_saturate(cells, each)}};
+    if (all >> 40 || (all && !shapes) || (tmap_u64)shapes % sizeof(tmap_u64) ||
+        (cells && !tmapi_raster_aligned(labels, each)) || tmapi_raster_overlap(memory, 1, 2))
+        return cudaErrorInvalidValue;
+    if (all == 0) return cudaSuccess;
     job.width = (tmap_u32)of->width, job.height = (tmap_u32)of->height;
     job.depth = (tmap_u32)of->depth, job.wide = of->form, job.images = of->images;
     tmapi_label_box(of, TMAPI_LABEL_BOX - 5, job.log);
@@ -186,7 +190,7 @@ static inline cudaError_t tmap_label_measure(const tmap_label_array *of, const v
         tmap_mul_saturate((tmap_u64)job.across * job.down, ((of->depth - 1) >> job.log[2]) + 1);
     clear.grid = all / 256 + 1 < 65536 ? all / 256 + 1 : 65536;
     error = tmapi_launch((const void *)tmapi_label_clear_kernel, clear, of_clear, stream);
-    if (error) return error;
+    if (error || !cells) return error;
     return tmapi_launch((const void *)tmapi_label_measure_kernel, measure, of_measure, stream);
 }
 

@@ -21,7 +21,7 @@
 
 // A map. The cell of column x and row y is cells[y * pitch + x].
 typedef struct tmap_raster_map {
-    tmap_u64 width, height; // columns and rows, 1 to 2^31 - 1
+    tmap_u64 width, height; // columns and rows, 0 to 2^31 - 1
     tmap_u64 pitch;         // cells from one row to the next, at least width
     double nodata;          // cells of this value belong to no component, if has_nodata
     int has_nodata;
@@ -107,15 +107,14 @@ TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double lev
 // An array of labels: of a picture (depth 1), of a volume, or of a batch of images. The label of
 // column x, row y and slice z is number (z * height + y) * width + x.
 typedef struct tmap_label_array {
-    tmap_u64 width, height, depth; // 1 to 2^31 - 1
+    tmap_u64 width, height, depth; // 0 to 2^31 - 1
     int form;                      // TMAP_LABEL_INT32 or TMAP_LABEL_INT64
     int images;                    // 1: each slice has labels of its own
 } tmap_label_array;
 
 // 1 for a valid array.
 TMAP_FN int tmapi_label_is_array(const tmap_label_array *of) {
-    return of->width && of->height && of->depth && of->width <= 0x7fffffff &&
-           of->height <= 0x7fffffff && of->depth <= 0x7fffffff &&
+    return of->width <= 0x7fffffff && of->height <= 0x7fffffff && of->depth <= 0x7fffffff &&
            (unsigned)of->form <= TMAP_LABEL_INT64;
 }
 
@@ -138,9 +137,9 @@ TMAP_FN void tmapi_label_box(const tmap_label_array *of, tmap_u32 steps, tmap_u3
 
 // 1 for a valid map with a type from first_type to last_type.
 TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int last_type) {
-    return map && map->width && map->height && map->width <= 0x7fffffffu &&
-           map->height <= 0x7fffffffu && map->pitch >= map->width && map->type >= first_type &&
-           map->type <= last_type && (map->connectivity == 4 || map->connectivity == 8);
+    return map && map->width <= 0x7fffffffu && map->height <= 0x7fffffffu &&
+           map->pitch >= map->width && map->type >= first_type && map->type <= last_type &&
+           (map->connectivity == 4 || map->connectivity == 8);
 }
 
 // 1 if a cell can have the NODATA value. *bits: that value as an int, or the bits of a float.
@@ -172,6 +171,28 @@ TMAP_FN tmap_u64 tmapi_raster_part(tmap_u64 *end, tmap_u64 bytes) {
 // 1 for an address that is not null and a multiple of `to`.
 static inline int tmapi_raster_aligned(const void *address, tmap_u64 to) {
     return address && (tmap_u64)address % to == 0;
+}
+
+// Memory of a call: `bytes` bytes from `at` on.
+typedef struct tmapi_raster_memory {
+    const void *at;
+    tmap_u64 bytes;
+} tmapi_raster_memory;
+
+// a * b + c, or 2^64 - 1 if that does not fit.
+static inline tmap_u64 tmapi_raster_span(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
+    const tmap_u64 ab = tmap_mul_saturate(a, b);
+    return ab > ~0ull - c ? ~0ull : ab + c;
+}
+
+// 1 if one of the first `written` of `count` pieces of memory overlaps any other one.
+static inline int tmapi_raster_overlap(const tmapi_raster_memory *m, int written, int count) {
+    for (int i = 0; i < written; ++i)
+        for (int k = i + 1; k < count; ++k) {
+            const tmap_u64 on = (tmap_u64)m[k].at - (tmap_u64)m[i].at; // modulo 2^64
+            if (m[i].bytes && m[k].bytes && (on < m[i].bytes || 0 - on < m[k].bytes)) return 1;
+        }
+    return 0;
 }
 
 // One of several launches. Skipped if it has no blocks.
