@@ -2,12 +2,14 @@
 // 19_molecule.cu: which frames of a molecule are alike: the dRMSD of all pairs of frames, and
 // clusters of frames by the GROMOS algorithm.
 //
-//     ./molecule [FILE]
+//     ./molecule [FILE [ATOMS]]
 //
 // FILE: .pdb, .ent, .xyz, .dcd or .npy; without it, the sample makes frames of a helix that
-// unfolds. The dRMSD of frames A and B is the root of the mean of (d_ij^A - d_ij^B)^2 over all
-// pairs of atoms i < j, where d_ij is the distance of two atoms. The centre of the next cluster is
-// the frame with the most neighbours, dRMSD <= CUTOFF, among the frames in no cluster yet.
+// unfolds. ATOMS: the atoms that count, as 1-20,25, by their number in the file: those of a
+// protein, without the water around it. The dRMSD of frames A and B is the root of the mean of
+// (d_ij^A - d_ij^B)^2 over all pairs of atoms i < j, where d_ij is the distance of two atoms. The
+// centre of the next cluster is the frame with the most neighbours, dRMSD <= CUTOFF, among the
+// frames in no cluster yet.
 // nvcc -O3 -arch=native -I include samples/molecules/19_molecule.cu -o molecule
 #include "../check.h"
 #include "../files/frames_options.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_input.c: what all readers of samples/files use (input.h): files, lines, columns and numbers,
-// in the locale "C" and in one whose point is a comma, if there is one; and what writes .npy files.
+// in the locale "C" and in one whose point is a comma, if there is one; what writes .npy files; and
+// the choice of atoms.
 #include "kit.h"
+#include "../samples/files/frames_options.h"
 #include "files/files_check.h"
 
 #include <math.h>
@@ -198,8 +200,41 @@ static void check_not_written(void) {
     if (out) fclose(out);
 }
 
+// Lists of atoms, and the first coordinates that are left of two frames of 12 atoms.
+static void check_choice(void) {
+    static const char *const none[] = {
+        "",     "0",  "13", "1-13",  "2-1", "1,1", "3,2",  "1-3,3", "1,", ",1",
+        "1,,2", "1-", "-3", "1-2-3", "a",   "1 2", "1; 2", "1.5",   "+1", "18446744073709551617"};
+    static const struct {
+        const char *list;
+        int n, atoms[12];
+    } some[] = {{"1", 1, {0}},
+                {"12", 1, {11}},
+                {"1-12", 12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+                {"2-4,7,9-10,12", 7, {1, 2, 3, 6, 8, 9, 11}}};
+    for (unsigned k = 0; k < COUNT(some) + COUNT(none); ++k) {
+        const char *list = k < COUNT(some) ? some[k].list : none[k - COUNT(some)];
+        const input in = input_make(NULL, 0, NULL, 0);
+        const int want = k < COUNT(some) ? some[k].n : 12;
+        char error[200] = "";
+        frames f;
+        int wrong = 0;
+        if (frames_make(&in, 12, 2, 0, &f)) return expect(0, "memory");
+        for (int i = 0; i < 72; ++i) f.xyz[i] = (float)i;
+        EXPECT(frames_choose(list, &f, error, sizeof error) == (k < COUNT(some) ? 0 : -1), "%s",
+               list);
+        for (int i = 0; i < want * 6; ++i) {
+            const int atom = k < COUNT(some) ? some[k].atoms[i / 3 % want] : i / 3 % want;
+            wrong += f.xyz[i] != (float)((i / 3 / want * 12 + atom) * 3 + i % 3);
+        }
+        EXPECT((int)f.n == want && !wrong && !error[0] == (k < COUNT(some)), "%s: %s", list, error);
+        frames_free(&f);
+    }
+}
+
 int main(void) {
     check_numbers();
+    check_choice();
     check_whole();
     check_lines();
     check_input();
