@@ -67,6 +67,9 @@ int main(int argc, char **argv) {
     // At 1/4, 2/4, 3/4 and all of the depth above the source.
     const double deep = lake_wet(&h, o.source, level) ? level - heights_value(&h, o.source) : 0;
     double levels[LEVELS];
+    if (!lake_wet(&h, o.source, level))
+        printf("the source is dry: its height is %g%s\n", heights_value(&h, o.source),
+               h.has_nodata && heights_value(&h, o.source) == h.nodata ? ", no data" : "");
     for (int k = 0; k < LEVELS; ++k) levels[k] = level - deep * (LEVELS - 1 - k) / LEVELS;
 
     tmap_flood_seed *seed;

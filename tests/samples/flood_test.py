@@ -103,6 +103,11 @@ def good(rows, x, y, level, ways, *words):
     dry = rows[y][x] >= level or rows[y][x] == NODATA
     deep = 0 if dry else level - rows[y][x]
     lines = r.stdout.splitlines()
+    if dry:
+        height = f'the source is dry: its height is {rows[y][x]:g}'
+        if lines[:1] != [height + ', no data' * (rows[y][x] == NODATA)]:
+            fail(what, 'a dry source', r.stdout)
+        lines = lines[1:]
     if r.returncode or r.stderr or len(lines) != 5 or not lines[-1].endswith(': ok'):
         return fail(what, f'status {r.returncode}', r.stdout, r.stderr)
     for k, line in enumerate(lines[:4]):
