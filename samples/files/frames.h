@@ -15,38 +15,41 @@
 
 #include "npy.h"
 
-// Coordinate c of atom i in frame f is xyz[(f * n + i) * 3 + c], finite, in Angstrom. box: the
-// lengths of each frame's orthorhombic box in Angstrom, shape (count, 3), or null where the file
-// has none; a length of 0 is not periodic that way. n and count are 1 at least.
+#include <math.h>
+
+// Coordinate c of atom i in frame f is xyz[(f * n + i) * 3 + c], finite, in Angstrom. cell: each
+// frame's unit cell, shape (count, 6): the lengths a, b, c in Angstrom, and the angles alpha, beta,
+// gamma in degrees, above 0 and below 180; a length of 0 is not periodic that way, and a frame
+// without a cell has six zeros. Null where no frame has one. n and count are 1 at least.
 typedef struct frames {
     input_u64 n, count; // atoms of each frame, frames
-    float *xyz, *box;
+    float *xyz, *cell;
 } frames;
 
 // Frees what a reader has returned; does nothing for a struct of zeros.
 static inline void frames_free(frames *f) {
     free(f->xyz);
-    free(f->box);
+    free(f->cell);
     memset(f, 0, sizeof *f);
 }
 
-// Memory for frames of known size, n * count < 2^64, with boxes or without. Returns 0, or -1 with
+// Memory for frames of known size, n * count < 2^64, with cells or without. Returns 0, or -1 with
 // the line in in->error.
-static inline int frames_make(const input *in, input_u64 n, input_u64 count, int boxes, frames *f) {
+static inline int frames_make(const input *in, input_u64 n, input_u64 count, int cells, frames *f) {
     memset(f, 0, sizeof *f);
     f->n = n, f->count = count;
     f->xyz = (float *)input_memory(in, n * count, 3 * sizeof(float));
-    if (f->xyz && boxes) f->box = (float *)input_memory(in, count, 3 * sizeof(float));
-    if (f->xyz && (f->box || !boxes)) return 0;
+    if (f->xyz && cells) f->cell = (float *)input_memory(in, count, 6 * sizeof(float));
+    if (f->xyz && (f->cell || !cells)) return 0;
     frames_free(f);
     return -1;
 }
 
 // The last step of every reader: returns the frames if all coordinates are finite, else frees them.
-// If all boxes are 0, box is null. Returns 0, or -1 with the line in in->error.
+// If no frame has a cell, cell is null. Returns 0, or -1 with the line in in->error.
 static inline int frames_give(const input *in, frames *f, frames *out) {
     const input_u64 values = f->n * f->count * 3;
-    int boxes = 0;
+    int cells = 0;
     for (input_u64 i = 0; i < values; ++i)
         if (!input_finite(f->xyz[i])) {
             input_bad(in, "frame %llu, atom %llu (from 0): %c is not a finite number", i / 3 / f->n,
@@ -54,14 +57,19 @@ static inline int frames_give(const input *in, frames *f, frames *out) {
             frames_free(f);
             return -1;
         }
-    for (input_u64 i = 0; f->box && i < f->count * 3; ++i) boxes |= f->box[i] != 0;
-    if (!boxes) free(f->box), f->box = NULL;
+    for (input_u64 i = 0; f->cell && i < f->count * 6; ++i) cells |= f->cell[i] != 0;
+    if (!cells) free(f->cell), f->cell = NULL;
     *out = *f;
     return 0;
 }
 
-// 1 for a length of a box.
-static inline int frames_is_length(float value) { return value >= 0 && input_finite(value); }
+// 1 for lengths and angles of a unit cell.
+static inline int frames_is_cell(const float *cell) {
+    int right = 1;
+    for (int i = 0; i < 6; ++i)
+        right &= input_finite(cell[i]) && (i < 3 ? cell[i] >= 0 : cell[i] > 0 && cell[i] < 180);
+    return right;
+}
 
 // ---- texts, whose sizes show only as they are read ----------------------------------------------
 
@@ -89,13 +97,13 @@ static inline int frames_atom(const input *in, frames_text *g, const double at[3
     return 0;
 }
 
-// The frame is complete. box: zeros where it has none.
-static inline int frames_end(const input *in, frames_text *g, const float box[3]) {
+// The frame is complete. cell: zeros where it has none.
+static inline int frames_end(const input *in, frames_text *g, const float cell[6]) {
     if (!g->atoms) return input_bad(in, "line %llu: a frame without atoms", in->line);
     if (g->f.count && g->atoms != g->f.n)
         return input_bad(in, "line %llu: frame %llu has %llu atoms, frame 0 has %llu", in->line,
                          g->f.count, g->atoms, g->f.n);
-    memcpy(g->f.box + g->f.count++ * 3, box, 3 * sizeof *box);
+    memcpy(g->f.cell + g->f.count++ * 6, cell, 6 * sizeof *cell);
     g->f.n = g->atoms, g->atoms = 0;
     return 0;
 }
@@ -125,7 +133,7 @@ static inline int frames_text_read(input *in, int (*read)(input *, frames_text *
 // atom a line of its symbol, x, y, z, and anything else. Blank lines between frames are allowed.
 
 static inline int xyz_frames(input *in, frames_text *g) {
-    const float none[3] = {0, 0, 0};
+    const float none[6] = {0, 0, 0, 0, 0, 0};
     input_u64 atoms = 0;
     double at[3];
     text line;
@@ -165,8 +173,8 @@ static inline int xyz_read(input *in, frames *f) { return frames_text_read(in, x
 // residue number and insertion code) with other letters, the letter that comes first in the file is
 // read in all frames; the others are skipped.
 //
-// CRYST1 is the box of all frames behind it, to the next one. Angles that are not 90 degrees, and
-// lengths of 1, 1, 1 (of structures that are no crystals), mean no box.
+// CRYST1 is the unit cell of all frames behind it, to the next one. Lengths of 1, 1, 1 (of
+// structures that are no crystals) or 0, 0, 0 mean none.
 
 // 1 if the atom of a line is read, 0 if it is an alternate location to skip, -1: no memory.
 static inline int pdb_counts(const input *in, frames_text *g, text line) {
@@ -191,18 +199,22 @@ static inline int pdb_counts(const input *in, frames_text *g, text line) {
     }
 }
 
-// The lengths of a CRYST1 line; zeros if it has no box that we support.
-static inline int pdb_box(const input *in, text line, float box[3]) {
+// The cell of a CRYST1 line; zeros if it means none.
+static inline int pdb_cell(const input *in, text line, float cell[6]) {
     static const unsigned first[7] = {7, 16, 25, 34, 41, 48, 55};
-    double v[6];
-    for (int i = 0; i < 6; ++i)
-        if (text_number(text_columns(line, first[i], first[i + 1] - 1), &v[i]) ||
-            !frames_is_length((float)v[i]))
+    float read[6];
+    double v;
+    for (int i = 0; i < 6; ++i) {
+        if (text_number(text_columns(line, first[i], first[i + 1] - 1), &v))
             return input_bad(in, "line %llu: no number in columns %u to %u of CRYST1", in->line,
                              first[i], first[i + 1] - 1);
-    const int none =
-        (v[0] == 1 && v[1] == 1 && v[2] == 1) || v[3] != 90 || v[4] != 90 || v[5] != 90;
-    for (int c = 0; c < 3; ++c) box[c] = none ? 0 : (float)v[c];
+        read[i] = (float)v;
+    }
+    const int none = read[0] == read[1] && read[1] == read[2] && (read[0] == 0 || read[0] == 1);
+    if (none) memset(read, 0, sizeof read);
+    if (!none && !frames_is_cell(read))
+        return input_bad(in, "line %llu: no lengths and angles of a cell in CRYST1", in->line);
+    memcpy(cell, read, sizeof read);
     return 0;
 }
 
@@ -219,14 +231,14 @@ static inline int pdb_atom(const input *in, text line, frames_text *g) {
 }
 
 static inline int pdb_frames(input *in, frames_text *g) {
-    float box[3] = {0, 0, 0};
+    float cell[6] = {0, 0, 0, 0, 0, 0};
     int open = 0, models = 0; // open: inside a frame
     text line;
     while (text_line(in, &line)) {
         const text record = text_columns(line, 1, 6);
         const int model = text_is(record, "model");
         if (model || text_is(record, "endmdl") || text_is(record, "end")) {
-            if (open && frames_end(in, g, box)) return -1;
+            if (open && frames_end(in, g, cell)) return -1;
             open = model;
             if (model && !models && g->f.count)
                 return input_bad(in, "line %llu: MODEL behind atoms of no model", in->line);
@@ -236,11 +248,11 @@ static inline int pdb_frames(input *in, frames_text *g) {
                 return input_bad(in, "line %llu: an atom outside of MODEL and ENDMDL", in->line);
             open = 1;
             if (pdb_atom(in, line, g)) return -1;
-        } else if (text_is(record, "cryst1") && pdb_box(in, line, box)) {
+        } else if (text_is(record, "cryst1") && pdb_cell(in, line, cell)) {
             return -1;
         }
     }
-    return open ? frames_end(in, g, box) : 0;
+    return open ? frames_end(in, g, cell) : 0;
 }
 
 static inline int pdb_read(input *in, frames *f) { return frames_text_read(in, pdb_frames, f); }
@@ -251,9 +263,14 @@ static inline int pdb_read(input *in, frames *f) { return frames_text_read(in, p
 // a head of 84 bytes ("CORD", then 20 numbers), a title, the number of atoms, and for each frame a
 // unit cell where the head says so, all x, all y, all z, and a fourth coordinate, which is skipped.
 //
-// The number of frames follows from the file's length; the head's number is often wrong. A cell is
-// six doubles: A, gamma, B, beta, alpha, C. Its angles are 90 degrees, or their cosines 0. Refused:
-// other cells, a truncated last frame, fixed atoms, velocities, and markers of eight bytes.
+// The number of frames follows from the file's length; the head's number is often wrong. A title is
+// a number of lines, and lines of 80 letters; where its markers differ, it ends after these. A cell
+// is six doubles, which other programs read in the same way:
+//     A, B and C are 0             no cell, whatever the others are (MDAnalysis has 1, 1, 1)
+//     A, gamma, B, beta, alpha, C  angles in degrees, or, if all are from -1 to 1, their cosines
+//     xx, xy, yy, xz, yz, zz       a symmetric matrix whose rows are the cell's edges (CHARMM), if
+//                                  a number in place of an angle is below 0 or above 180
+// Refused: a truncated last frame, fixed atoms, velocities, and markers of eight bytes.
 
 // Numbers of the head. X-PLOR has version 0, and neither cells nor a fourth coordinate.
 enum { DCD_FIXED = 8, DCD_CELL = 10, DCD_FOURTH = 11, DCD_VERSION = 19 };
@@ -268,6 +285,17 @@ static inline const unsigned char *dcd_record(input *in, int big, input_u64 byte
     const unsigned char *at = input_take(in, bytes + 8);
     if (!at || input_u32(at, big) != bytes || input_u32(at + 4 + bytes, big) != bytes) return NULL;
     return at + 4;
+}
+
+// Reads the title. Returns 0, or -1 if it does not end where a record does.
+static inline int dcd_title(input *in, int big) {
+    const input_u64 from = in->at;
+    const unsigned char *at = input_take(in, 8);
+    if (!at) return -1;
+    in->at = from;
+    if (dcd_record(in, big, input_u32(at, big))) return 0;
+    in->at = from;
+    return input_take(in, 12 + 80 * (input_u64)input_u32(at + 4, big)) ? 0 : -1;
 }
 
 static inline int dcd_read_head(input *in, dcd_head *h) {
@@ -287,9 +315,7 @@ static inline int dcd_read_head(input *in, dcd_head *h) {
     const int charmm = input_u32(numbers + 4 * DCD_VERSION, h->big) != 0;
     h->cell = charmm && input_u32(numbers + 4 * DCD_CELL, h->big);
     h->fourth = charmm && input_u32(numbers + 4 * DCD_FOURTH, h->big);
-    at = input_left(in) < 4 ? NULL : in->data + in->at;
-    if (!at || !dcd_record(in, h->big, input_u32(at, h->big)))
-        return input_bad(in, "the record of the title is broken");
+    if (dcd_title(in, h->big)) return input_bad(in, "the record of the title is broken");
     at = dcd_record(in, h->big, 4);
     if (!at) return input_bad(in, "the record with the number of atoms is broken");
     h->atoms = input_u32(at, h->big);
@@ -297,27 +323,57 @@ static inline int dcd_read_head(input *in, dcd_head *h) {
     return 0;
 }
 
-// Converts a frame's cell to the lengths of its box.
-static inline int dcd_box(input *in, const dcd_head *h, input_u64 frame, float box[3]) {
-    static const int length[3] = {0, 2, 5}, angle[3] = {1, 3, 4};
-    const unsigned char *at = dcd_record(in, h->big, 48);
-    if (!at) return input_bad(in, "frame %llu: the record of its cell is broken", frame);
+// The angle of a cosine, in degrees.
+static inline float dcd_angle(double cosine) { return (float)(acos(cosine) * 57.295779513082321); }
+
+// The lengths and angles of a matrix of edges.
+static inline void dcd_edges(const double *v, float cell[6]) {
+    const double edge[3][3] = {{v[0], v[1], v[3]}, {v[1], v[2], v[4]}, {v[3], v[4], v[5]}};
+    double length[3];
     for (int i = 0; i < 3; ++i) {
-        const double turn = input_f64(at + 8 * angle[i], h->big); // or its cosine; up to rounding
-        const int right = (turn > -2e-6 && turn < 2e-6) || (turn > 90 - 1e-4 && turn < 90 + 1e-4);
-        box[i] = (float)input_f64(at + 8 * length[i], h->big);
-        if (!frames_is_length(box[i]))
-            return input_bad(in, "frame %llu: a length of its cell is no length", frame);
-        if (!right || !input_finite((float)turn)) // NaN, which -ffast-math would not see
-            return input_bad(in, "frame %llu: a cell whose angles are not 90 degrees is not read",
-                             frame);
+        length[i] =
+            sqrt(edge[i][0] * edge[i][0] + edge[i][1] * edge[i][1] + edge[i][2] * edge[i][2]);
+        cell[i] = (float)length[i];
     }
+    for (int i = 0; i < 3; ++i) { // between the other two
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double dot =
+            edge[j][0] * edge[k][0] + edge[j][1] * edge[k][1] + edge[j][2] * edge[k][2];
+        cell[3 + i] = dcd_angle(dot / (length[j] * length[k]));
+    }
+}
+
+static inline int dcd_cell(input *in, const dcd_head *h, input_u64 frame, float cell[6]) {
+    static const int length[3] = {0, 2, 5}, angle[3] = {4, 3, 1};
+    const unsigned char *at = dcd_record(in, h->big, 48);
+    int finite = 1, some = 0, cosines = 1, edges = 0;
+    double v[6];
+    if (!at) return input_bad(in, "frame %llu: the record of its cell is broken", frame);
+    for (int i = 0; i < 6; ++i) {
+        v[i] = input_f64(at + 8 * i, h->big);
+        finite &= input_finite((float)v[i]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        const double turn = v[angle[i]];
+        some |= v[length[i]] != 0;
+        cosines &= turn >= -1 && turn <= 1;
+        edges |= turn < 0 || turn > 180;
+    }
+    memset(cell, 0, 6 * sizeof *cell);
+    if (!some) return 0;
+    if (finite && edges && !cosines) dcd_edges(v, cell);
+    for (int i = 0; i < 3 && finite && (cosines || !edges); ++i) {
+        cell[i] = (float)v[length[i]];
+        cell[3 + i] = cosines ? dcd_angle(v[angle[i]]) : (float)v[angle[i]];
+    }
+    if (!frames_is_cell(cell))
+        return input_bad(in, "frame %llu: no lengths and angles of a cell", frame);
     return 0;
 }
 
 static inline int dcd_frames(input *in, const dcd_head *h, frames *f) {
     for (input_u64 frame = 0; frame < f->count; ++frame) {
-        if (h->cell && dcd_box(in, h, frame, f->box + 3 * frame)) return -1;
+        if (h->cell && dcd_cell(in, h, frame, f->cell + 6 * frame)) return -1;
         for (int c = 0; c < 3 + (h->fourth != 0); ++c) {
             const unsigned char *at = dcd_record(in, h->big, 4 * h->atoms);
             float *to = f->xyz + frame * h->atoms * 3 + c;
@@ -346,12 +402,11 @@ static inline int dcd_read(input *in, frames *f) {
 
 // ---- .npy, and the choice of a reader -----------------------------------------------------------
 
-// An array of f4 or f8 of shape (F, n, 3), or (n, 3) for one frame; in Angstrom.
+// An array of shape (F, n, 3), or (n, 3) for one frame; in Angstrom.
 static inline int frames_npy_read(input *in, frames *f) {
     frames g;
     npy a;
     if (npy_read(in, &a)) return -1;
-    if (a.type[0] != 'f') return input_bad(in, "has values of type %s, not f4 or f8", a.type);
     if (a.dims < 2 || a.shape[a.dims - 1] != 3 || !a.count)
         return input_bad(in, "its shape is not (F, n, 3) with F and n from 1");
     if (frames_make(in, a.shape[a.dims - 2], a.dims == 3 ? a.shape[0] : 1, 0, &g)) return -1;

@@ -248,17 +248,27 @@ static inline int flt_read_both(input *in, heights *h) {
 
 // ---- .npy, and the choice of a reader -----------------------------------------------------------
 
-// An array of shape (height, width): u1, i1 and i2 become i16, u2 and i4 become i32, f4 and f8
-// become f32.
+// An array of shape (height, width), or (1, height, width): u1, i1 and i2 become i16, other
+// integers i32 if they fit, f4 and f8 become f32.
 static inline int heights_npy_read(input *in, heights *h) {
     heights g;
     npy a;
     if (npy_read(in, &a)) return -1;
-    if (a.dims != 2) return input_bad(in, "has %u dimensions, not 2", a.dims);
-    const int wide = a.each == 4 || !strcmp(a.type, "u2");
+    const unsigned band = a.dims == 3 && a.shape[0] == 1; // a single one
+    if (a.dims - band != 2) return input_bad(in, "has %u dimensions, not 2", a.dims);
+    const int wide = a.each >= 4 || !strcmp(a.type, "u2");
     const int type = a.type[0] == 'f' ? HEIGHTS_F32 : wide ? HEIGHTS_I32 : HEIGHTS_I16;
-    if (heights_make(in, a.shape[1], a.shape[0], type, &g)) return -1;
-    for (input_u64 i = 0; i < a.count; ++i) heights_set(&g, i, npy_value(&a, i));
+    if (heights_make(in, a.shape[1 + band], a.shape[band], type, &g)) return -1;
+    for (input_u64 i = 0; i < a.count; ++i) {
+        const double value = npy_value(&a, i);
+        if (type == HEIGHTS_I32 && !(value >= -2147483648.0 && value <= 2147483647.0)) {
+            input_bad(in, "row %llu, column %llu (from 0): %.0f is no integer of 32 bits",
+                      i / g.width, i % g.width, value);
+            heights_free(&g);
+            return -1;
+        }
+        heights_set(&g, i, value);
+    }
     return heights_give(in, &g, h);
 }
 

@@ -102,9 +102,13 @@ static inline float input_f32(const unsigned char *p, int big) {
     return value;
 }
 
-static inline double input_f64(const unsigned char *p, int big) {
+static inline uint64_t input_u64_of(const unsigned char *p, int big) {
     const uint64_t first = input_u32(p, big), second = input_u32(p + 4, big);
-    const uint64_t bits = big ? first << 32 | second : second << 32 | first;
+    return big ? first << 32 | second : second << 32 | first;
+}
+
+static inline double input_f64(const unsigned char *p, int big) {
+    const uint64_t bits = input_u64_of(p, big);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;

@@ -2,37 +2,41 @@
 // npy.h: arrays of one to three dimensions in numpy's .npy format, versions 1 to 3, of either byte
 // order, and a writer that numpy.load understands.
 //
-// Types are named as in numpy: u1 u2 (without sign), i1 i2 i4 (with one), f4 f8; for u4 u8 only
-// heads are read and written. Arrays in Fortran's order and files with more bytes than the shape
-// needs are refused. The name of numpy's structured type of one field, [('NAME', '<u4')], is for a
-// user's text (state.h).
+// Types are named as in numpy: u1 u2 u4 u8 (without sign), i1 i2 i4 i8 (with one), f4 f8. Files
+// with more bytes than the shape needs are refused. The name of numpy's structured type of one
+// field, [('NAME', '<u4')], is for a user's text (state.h).
 #ifndef FILES_NPY_H
 #define FILES_NPY_H
 
 #include "input.h"
 
 enum { NPY_DIMS = 3 };
-#define NPY_TYPES     "u1 u2 i1 i2 i4 f4 f8" // that npy_read takes
-#define NPY_TYPES_ALL NPY_TYPES " u4 u8"
+#define NPY_TYPES "u1 u2 u4 u8 i1 i2 i4 i8 f4 f8"
 
 typedef struct npy {
     text name;                 // of a structured type of one field; else of size 0
     char type[3];              // "f4"
     int big;                   // byte order
+    int fortran;               // the first index changes fastest, not the last one
     unsigned each, dims;       // bytes of a value, and 1 to NPY_DIMS
     input_u64 shape[NPY_DIMS]; // 1 beyond dims
     input_u64 count;           // the product of the shape
     const unsigned char *data; // inside of the input
 } npy;
 
-// Value i, exactly.
+// Value i in the order in which the last index changes fastest: exactly, but for integers beyond
+// 2^53, which are rounded.
 static inline double npy_value(const npy *a, input_u64 i) {
+    const input_u64 *n = a->shape;
+    if (a->fortran) i = (i % n[2] * n[1] + i / n[2] % n[1]) * n[0] + i / n[2] / n[1];
     const unsigned char *at = a->data + i * a->each;
     if (a->type[0] == 'f') return a->each == 4 ? input_f32(at, a->big) : input_f64(at, a->big);
-    if (a->each == 4) return (int32_t)input_u32(at, a->big);
-    const int value = a->each == 2 ? (int)input_u16(at, a->big) : *at,
-              sign = 1 << (8 * a->each - 1);
-    return a->type[0] == 'i' ? (value ^ sign) - sign : value;
+    const uint64_t value = a->each == 8   ? input_u64_of(at, a->big)
+                           : a->each == 4 ? input_u32(at, a->big)
+                           : a->each == 2 ? input_u16(at, a->big)
+                                          : *at;
+    const uint64_t sign = (uint64_t)1 << (8 * a->each - 1);
+    return a->type[0] == 'i' ? (double)(int64_t)((value ^ sign) - sign) : (double)value;
 }
 
 // Bytes of a value of a type; 0 if `types`, words of two letters, does not have it.
@@ -119,8 +123,12 @@ static inline int npy_read_keys(const input *in, text rest, const char *types, n
         if (key == 3 || seen[key]++ || !npy_letter(&rest, ':'))
             return input_bad(in, "its head has other keys than descr, fortran_order and shape");
         if (key == 0 && npy_read_type(in, &rest, types, a)) return -1;
-        if (key == 1 && !text_is(npy_word(&rest), "false"))
-            return input_bad(in, "is in Fortran's order (numpy.ascontiguousarray changes it)");
+        if (key == 1) {
+            const text fortran = npy_word(&rest);
+            a->fortran = text_is(fortran, "true");
+            if (!a->fortran && !text_is(fortran, "false"))
+                return input_bad(in, "its fortran_order is neither True nor False");
+        }
         if (key == 2 && npy_read_shape(in, &rest, a)) return -1;
         more = npy_letter(&rest, ',');
         if (!more && !npy_letter(&rest, '}')) return input_bad(in, "its head does not end");
@@ -175,7 +183,7 @@ static inline int npy_little(void) {
 // type or dims are not known (nothing is written then).
 static inline int npy_write_head(FILE *file, const char *name, const char *type, unsigned dims,
                                  const input_u64 *shape) {
-    const unsigned each = npy_bytes(NPY_TYPES_ALL, type);
+    const unsigned each = npy_bytes(NPY_TYPES, type);
     char head[1024] = "\x93NUMPY\1", sizes[80] = "";
     if (!each || dims < 1 || dims > NPY_DIMS) return -1;
     for (unsigned d = 0; d < dims; ++d)
@@ -197,7 +205,7 @@ static inline int npy_write_head(FILE *file, const char *name, const char *type,
 // Example: npy_write(file, "f4", 2, shape, values), where shape is {rows, columns}.
 static inline int npy_write(FILE *file, const char *type, unsigned dims, const input_u64 *shape,
                             const void *values) {
-    const unsigned each = npy_bytes(NPY_TYPES_ALL, type);
+    const unsigned each = npy_bytes(NPY_TYPES, type);
     input_u64 count = 1, bytes = 0;
     for (unsigned d = 0; d < dims && dims <= NPY_DIMS; ++d)
         if (input_product(count, shape[d], &count)) return -1;

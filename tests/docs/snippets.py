@@ -176,7 +176,7 @@ def check_program(root, folder, block, file):
         command += ["-isystem", toolkit[0], "-L", toolkit[1], "-lnvrtc"]
         env["LD_LIBRARY_PATH"] = toolkit[1] + ":" + env.get("LD_LIBRARY_PATH", "")
     program = os.path.join(folder, os.path.basename(file)[:-2])
-    code, _, text = run([*command, "-o", program])
+    code, _, text = run([*command, "-o", program, "-lm"])
     if code:
         return text
     code, out, text = run([program], cwd=root, env=env)

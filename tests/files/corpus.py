@@ -77,7 +77,7 @@ def dcd(order, frames, version=24, steps=None, cell=None, fourth=False):
     out += record(struct.pack(order + 'i', len(frames[0])))
     for f, frame in enumerate(frames):
         if cell:
-            out += record(struct.pack(order + '6d', cell[0] + f, *cell[1:]))
+            out += record(struct.pack(order + '6d', cell[0] and cell[0] + f, *cell[1:]))
         for axis in zip(*frame):
             out += record(struct.pack(f'{order}{len(axis)}f', *axis))
         if fourth:
@@ -88,14 +88,15 @@ def dcd(order, frames, version=24, steps=None, cell=None, fourth=False):
 PLACES = [[(1, 2, 3), (4.5, -5.25, 6), (0, 0, 1e-3)], [(7, 8, 9), (-1, -2, -3), (10, 11, 12.5)]]
 
 
-def npy(descr, shape, values, version=1):
+def npy(descr, shape, values, version=1, fortran=False):
     """descr: numpy's name of a type, or [(the name of a field, its type)]."""
-    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    text = f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
     kind, length = descr if isinstance(descr, str) else descr[0][1], '<H' if version == 1 else '<I'
     start = 8 + struct.calcsize(length)
     text = text.ljust(63 - start % 64 + (len(text) + start) // 64 * 64) + '\n'
     order = '>' if kind[0] == '>' else '<'
-    code = dict(f4='f', f8='d', i1='b', i2='h', i4='i', u1='B', u2='H', u4='I')[kind[1:]]
+    code = dict(f4='f', f8='d', i1='b', i2='h', i4='i', i8='q', u1='B', u2='H', u4='I',
+                u8='Q')[kind[1:]]
     return (b'\x93NUMPY' + bytes([version, 0]) + struct.pack(length, len(text)) + text.encode()
             + struct.pack(f'{order}{len(values)}{code}', *values))
 
@@ -114,6 +115,10 @@ FILES = {  # name: bytes or text
     'namd.dcd': dcd('<', PLACES, cell=(10, 0, 20, 1e-17, -6e-17, 30)),
     'charmm.dcd': dcd('>', PLACES, steps=0, cell=(10, 90, 20, 90, 90, 30), fourth=True),
     'xplor.dcd': dcd('>', PLACES[:1], version=0, steps=7),
+    'none.dcd': dcd('<', PLACES, cell=(0, 1, 0, 1, 1, 0)),
+    'skew.dcd': dcd('<', PLACES[:1], cell=(10, 120, 20, 75.5, 60, 30)),
+    'cosines.dcd': dcd('>', PLACES[:1], cell=(10, -0.5, 20, 0.25, 0.5, 30)),
+    'matrix.dcd': dcd('<', PLACES[:1], cell=(8, -4, 10, 0, 2.5, 12)),
     'frames.npy': npy('<f4', '(2, 1, 3)', [1, 2, 3, -4, 5.5, 6]),
     'one.npy': npy('>f8', '(2, 3)', [0.1, 2, 3, 4, 5, 1e-50], version=2),
     'grey8.pgm': b'P5# one\n#two\n3 # three\n2\n200\n' + bytes([0, 1, 2, 100, 199, 200]),
@@ -125,6 +130,8 @@ FILES = {  # name: bytes or text
     'gdal.flt': struct.pack('<6f', 1, 2, NAN, 4, 5, 6.5),
     'bytes.npy': npy('|u1', '(1, 2)', [0, 255]),
     'words.npy': npy('>i2', '(2, 2)', [1, -2, 32767, -32768], version=3),
+    'longs.npy': npy('<i8', '(1, 2, 3)', [1, -2, 3, 4, -2 ** 31, 2 ** 31 - 1]),
+    'columns.npy': npy('<f4', '(2, 3)', [1, 4, 2, 5, 3, 6], fortran=True),
     'doubles.npy': npy('<f8', '(1, 3)', [0.1, NAN, -1e300 * 0]),
     'life.npy': npy([('#./## level 4 step 100', '<u4')], '(3,)', [0x5a5a5a5, 1, 0x4000000]),
     'heat.npy': npy([(f'###/#.#/### level 1 step {2 ** 64 - 1}', '<f4')], '(8,)',

@@ -5,6 +5,8 @@ line; and with numpy, that both read each other's files, and the code of samples
 
 usage: files_test.py PROGRAM    (test_files)
 """
+import itertools
+import math
 import os
 import re
 import struct
@@ -64,31 +66,45 @@ def refuse(name, *rows):
 # ---- frames -------------------------------------------------------------------------------------
 
 XYZ = (1, 2, 3, 4.5, -5.25, 6, 0, 0, 1e-3, 7, 8, 9, -1, -2, -3, 10, 11, 12.5)
-BOXES = ' box' + floats(10, 20, 30, 11, 20, 30)
+CELLS = ' cell' + floats(10, 20, 30, 90, 90, 90, 11, 20, 30, 90, 90, 90)
 ENDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2, -3)
 add('pdb', file('models.pdb'), '2 4' + floats(
     0, -1.25, 1234.567, 1.5, 2, 3, 4, 5, 6, -999.999, 0, 9999.999,
     1, -1.25, 1234.567, 1.5, 2, 4, 4, 5, 6, -999.999, 0, 9999.999)
-    + ' box' + floats(10, 20, 30.5, 11, 20, 30.5))
+    + ' cell' + floats(10, 20, 30.5, 90, 90, 90, 11, 20, 30.5, 90, 90, 90))
 add('pdb', file('ends.pdb'), '2 2' + floats(*ENDS))
-add('pdb', file('skew.ent'), '1 2' + floats(*ENDS[:6]))
+SKEW = '1 2' + floats(*ENDS[:6]) + ' cell' + floats(10, 20, 30, 97.5, 90, 90)
+add('pdb', file('skew.ent'), SKEW)
 add('xyz', file('frames.xyz'), '2 2' + floats(.5, -1.25, 100, .5, 2, -.375, 1, 2, 3, 4, 5, 6))
 add('xyz', file('digits.xyz'), '1 3' + floats(.1, 3.4028235e38, -1e-3, 1, 7, 0, 2 ** 24, 2 ** 53,
                                               -0.0))
-add('dcd', file('namd.dcd'), '2 3' + floats(*XYZ) + BOXES)
-add('dcd', file('charmm.dcd'), '2 3' + floats(*XYZ) + BOXES)  # its head says 0 frames,
+add('dcd', file('namd.dcd'), '2 3' + floats(*XYZ) + CELLS)
+add('dcd', file('charmm.dcd'), '2 3' + floats(*XYZ) + CELLS)  # its head says 0 frames,
 add('dcd', file('xplor.dcd'), '1 3' + floats(*XYZ[:9]))       # and this one 7
-add('dcd', file('namd.dcd')[:-116], '1 3' + floats(*XYZ[:9]) + BOXES[:-len(floats(11, 20, 30))])
+add('dcd', file('namd.dcd')[:-116],
+    '1 3' + floats(*XYZ[:9]) + CELLS[:-len(floats(11, 20, 30, 90, 90, 90))])
+add('dcd', file('none.dcd'), '2 3' + floats(*XYZ))
+add('dcd', file('skew.dcd'), '1 3' + floats(*XYZ[:9]) + ' cell' + floats(10, 20, 30, 60, 75.5, 120))
+add('dcd', file('cosines.dcd'), '1 3' + floats(*XYZ[:9]) + ' cell' + floats(
+    10, 20, 30, 60, math.degrees(math.acos(.25)), 120))
+add('dcd', file('matrix.dcd'), '1 3' + floats(*XYZ[:9]) + ' cell' + floats(
+    80 ** .5, 122.25 ** .5, 150.25 ** .5, math.degrees(math.acos(55 / (122.25 * 150.25) ** .5)),
+    math.degrees(math.acos(-10 / (80 * 150.25) ** .5)),
+    math.degrees(math.acos(-72 / (80 * 122.25) ** .5))))
+for title in (patch('namd.dcd', 92, 'ffffffff'), patch('namd.dcd', 180, '00'),  # markers that differ,
+              patch('namd.dcd', 96, '07')):                                     # another count
+    add('dcd', title, '2 3' + floats(*XYZ) + CELLS)
 add('frames', file('frames.npy'), '2 1' + floats(1, 2, 3, -4, 5.5, 6))
 add('frames', file('one.npy'), '1 2' + floats(.1, 2, 3, 4, 5, 0))
 
 ATOM = 'ATOM      1  C   UNK A   1    '  # 30 columns
 PLACE = ATOM + '   1.000   2.000   3.000\n'
 MODELS = 'MODEL 1\n' + PLACE
+NO_CELL = 'no lengths and angles of a cell in CRYST1'
 for k in range(4):  # an angle, or none, is not 90 degrees
     turns = [(89.99, 120, 60)[i] if i + 1 == k else 90 for i in range(3)]
     add('pdb', 'CRYST1    1.000   20.000    1.000' + ''.join(f'{t:7.2f}' for t in turns) + '\n'
-        + PLACE, '1 1 1 2 3' + (' box 1 20 1' if k == 0 else ''))
+        + PLACE, '1 1 1 2 3 cell 1 20 1' + floats(*turns))
 # Of 1000 atoms with three letters of alternate locations, in changing order, the first one counts.
 add('pdb', ''.join(atom(1, f'C{i // 3 % 7}', 'UNK', i // 3, (i // 3, i % 3, 0),
                         'ABC'[(i + i // 3) % 3]) for i in range(3000)),
@@ -108,8 +124,9 @@ refuse(
     (MODELS + 'MODEL 2\nENDMDL\n', 'line 4: a frame without atoms'),
     (MODELS + 'ENDMDL\n' + PLACE, 'line 4: an atom outside of MODEL and ENDMDL'),
     (PLACE + MODELS, 'line 2: MODEL behind atoms of no model'),
-    ('CRYST1   10.000  -20.000   30.000  90.00  90.00  90.00\n' + PLACE,
-     'line 1: no number in columns 16 to 24 of CRYST1'),
+    ('CRYST1   10.000  -20.000   30.000  90.00  90.00  90.00\n' + PLACE, 'line 1: ' + NO_CELL),
+    ('CRYST1   10.000   20.000   30.000  90.00   0.00  90.00\n' + PLACE, 'line 1: ' + NO_CELL),
+    ('CRYST1   10.000   20.000   30.000  90.00  90.00 180.00\n' + PLACE, 'line 1: ' + NO_CELL),
     ('CRYST1   10.000   20.000\n' + PLACE, 'line 1: no number in columns 25 to 33 of CRYST1'))
 refuse(
     'xyz', ('', 'has no atoms'), ('0\n\n', 'line 1: no number of atoms'),
@@ -125,7 +142,7 @@ refuse(
     ('1\n\nH 1e39 2 3\n', 'frame 0, atom 0 (from 0): x is not a finite number'))
 NO_DCD = 'no DCD file: does not begin with a record of 84 bytes, CORD'
 MARKERS = 'record markers of 8 bytes are not read, only those of 4'
-TURNED = ': a cell whose angles are not 90 degrees is not read'
+TURNED = ': no lengths and angles of a cell'
 refuse(
     'dcd', ('CORD', 'no DCD file: shorter than the head of one'),
     (patch('namd.dcd', 0, '55'), NO_DCD), (patch('namd.dcd', 88, '55'), NO_DCD),
@@ -134,8 +151,8 @@ refuse(
     (patch('charmm.dcd', 0, '0000000000000054434f5244'), MARKERS),
     (patch('charmm.dcd', 40, '00000005'),
      '5 fixed atoms, which only frame 0 would have, are not read'),
-    (patch('namd.dcd', 92, 'ffffffff'), 'the record of the title is broken'),
-    (patch('namd.dcd', 180, '00'), 'the record of the title is broken'),
+    (patch('namd.dcd', 92, 'ffffffff000000ff'), 'the record of the title is broken'),
+    (patch('namd.dcd', 92, 'ffffffff02'), 'the record with the number of atoms is broken'),
     (file('namd.dcd')[:95], 'the record of the title is broken'),
     (patch('namd.dcd', 184, '05'), 'the record with the number of atoms is broken'),
     (patch('namd.dcd', 188, '00'), 'has 0 atoms'),
@@ -144,8 +161,8 @@ refuse(
     (file('namd.dcd')[:-1], 'ends after 115 of the 116 bytes of frame 1'),
     (file('namd.dcd')[:196], 'ends after 0 of the 116 bytes of frame 0'),
     (patch('namd.dcd', 196, '31'), 'frame 0: the record of its cell is broken'),
-    (patch('namd.dcd', 206, 'f0ff'), 'frame 0: a length of its cell is no length'),
-    (patch('charmm.dcd', 344, '4056400000'), 'frame 1' + TURNED),
+    (patch('namd.dcd', 206, 'f0ff'), 'frame 0' + TURNED),
+    (patch('charmm.dcd', 344, '4066800000'), 'frame 1' + TURNED),
     (patch('namd.dcd', 214, 'f87f'), 'frame 0' + TURNED),
     (patch('namd.dcd', 288, '0d'), 'frame 0: the record of its y is broken'),
     (patch('charmm.dcd', 467, '00'), 'frame 1: the record of its w is broken'),
@@ -165,7 +182,7 @@ def head(shape, after=', }', values=12, descr="'<f4'", order='False'):
                  bytes(values))
 
 
-TYPES = 'has values of another type than u1 u2 i1 i2 i4 f4 f8'
+TYPES = 'has values of another type than u1 u2 u4 u8 i1 i2 i4 i8 f4 f8'
 SHAPE = 'its shape is not (F, n, 3) with F and n from 1'
 KEYS = 'its head has other keys than descr, fortran_order and shape'
 HEAD = "its head is not {'descr': ..., 'fortran_order': ..., 'shape': ...}"
@@ -186,13 +203,14 @@ refuse(
     (head(f'({10 ** 17}, 2, 3)'), f'its shape needs {24 * 10 ** 17} bytes, but 12 are there'),
     (head('(0, 2, 3)', values=0), SHAPE), (head('(1, 3, 2)', values=24), SHAPE),
     (head('(3,)'), SHAPE),
-    (head('(1, 3)', order='True'), "is in Fortran's order (numpy.ascontiguousarray changes it)"),
-    (head('(1, 3)', descr="'<i4'"), 'has values of type i4, not f4 or f8'),
-    (head('(1, 3)', descr="'<i8'", values=24), TYPES), (head('(1, 3)', descr="'|f4'"), TYPES),
+    (head('(1, 3)', order='Maybe'), 'its fortran_order is neither True nor False'),
+    (head('(1, 3)', descr="'<f2'", values=6), TYPES), (head('(1, 3)', descr="'|f4'"), TYPES),
     (head('(1, 3)', descr="[('x', '<f4')]"), TYPES), (head('(1, 3)', descr="[('', '<f4')]"), TYPES),
     (head('(1, 3)', ", 'more': 1}"), KEYS), (head('(1, 3)', ", 'shape': (1, 3)}"), KEYS),
     (head('(1, 3)', ''), 'its head does not end'), (head('(1, 3)', '} x'), HEAD),
     (array("{'descr': '<f4', 'shape': (1, 3), }"), HEAD))
+add('frames', file('longs.npy'), '1 2' + floats(1, -2, 3, 4, -2 ** 31, 2 ** 31))
+add('frames', file('columns.npy'), '1 2' + floats(1, 2, 3, 4, 5, 6))
 # Keys in another order, quotes of the other kind, no blanks and no comma at the end.
 add('frames', array('{"shape":(1,3),"fortran_order":False,"descr":">f4"}',
                     struct.pack('>3f', 0, 3, 3.14)), '1 1' + floats(0, 3, 3.14))
@@ -250,6 +268,9 @@ add('flt', ONE.encode() + b'\0\0\0\x80\x7f', 'row 0, column 0 (from 0): an infin
 add('heights', file('bytes.npy'), f'2 1 {I16} 0 255')
 add('heights', file('words.npy'), f'2 2 {I16} 1 -2 32767 -32768')
 add('heights', file('doubles.npy'), f'3 1 {F32}{doubles(f32(.1), LOW)} -0 nodata {LOW:.17g}')
+add('heights', file('longs.npy'), f'3 2 {I32} 1 -2 3 4 {-2 ** 31} {2 ** 31 - 1}')
+add('heights', file('columns.npy'), f'3 2 {F32} 1 2 3 4 5 6')
+add('heights', npy('>u8', '(2, 1)', [0, 2 ** 31 - 1]), f'1 2 {I32} 0 {2 ** 31 - 1}')
 add('heights', file('one.npy'), f'3 2 {F32}' + doubles(f32(.1), 2, 3, 4, 5, 0))
 add('heights', npy('<u2', '(2, 1)', [0, 65535]), f'1 2 {I32} 0 65535')
 add('heights', npy('|i1', '(2, 1)', [-128, 127]), f'1 2 {I16} -128 127')
@@ -257,6 +278,12 @@ add('heights', npy('<i4', '(2, 1)', [-2 ** 31, 2 ** 31 - 1]), f'1 2 {I32} {-2 **
 add('heights', npy('<f4', '(2, 1)', [.5, -1e38]), f'1 2 {F32}' + doubles(.5, f32(-1e38)))
 refuse(
     'heights', (file('frames.npy'), 'has 3 dimensions, not 2'),
+    (npy('<i8', '(2, 2)', [0, 1, 2, 2 ** 31]),
+     f'row 1, column 1 (from 0): {2 ** 31} is no integer of 32 bits'),
+    (npy('<i8', '(1, 1)', [-2 ** 63]),
+     f'row 0, column 0 (from 0): {-2 ** 63} is no integer of 32 bits'),
+    (npy('<u4', '(1, 1)', [2 ** 32 - 1]),
+     f'row 0, column 0 (from 0): {2 ** 32 - 1} is no integer of 32 bits'),
     (patch('bytes.npy', 61, '30', 128), 'is a map of 2 x 0 cells'),
     (patch('bytes.npy', 64, '30', 128), 'is a map of 0 x 1 cells'),
     (patch('doubles.npy', 150, 'f07f'), 'row 0, column 2 (from 0): an infinite height'))
@@ -296,7 +323,7 @@ for name, path, line in (
         ('frames', 'walk.gro', 'walk.gro: its ending is none of .pdb .ent .xyz .dcd .npy'),
         ('frames', 'no\nsuch.XYZ', 'no?such.XYZ:' + MISSING),
         ('frames', 'x' * 300 + '.xyz', f"...{'x' * 76}.xyz: cannot be opened: File name too long"),
-        ('frames', os.path.join(HERE, 'skew.ent'), '1 2' + floats(*ENDS[:6])),
+        ('frames', os.path.join(HERE, 'skew.ent'), SKEW),
         ('heights', 'a.tif', 'a.tif: its ending is none of .pgm .flt .npy'),
         ('heights', '', ': its ending is none of .pgm .flt .npy'),
         ('heights', os.path.join(HERE, 'esri.flt'), ESRI),
@@ -318,13 +345,15 @@ def cells(rows, level):
 
 
 def add_arrays(path):
-    """numpy's files of every type, byte order and number of dimensions."""
-    for code in '|u1 |i1 <u2 >u2 <i2 >i2 <i4 >i4 <f4 >f4 <f8 >f8'.split():
-        for shape, version in (((5,), 1), ((0,), 2), ((3, 4), 3), ((1, 0), 1), ((2, 3, 5), 2)):
+    """numpy's files of every type, byte order, number of dimensions and order of them."""
+    types = '|u1 |i1 <u2 >u2 <i2 >i2 <u4 >u4 <i4 >i4 <u8 >u8 <i8 >i8 <f4 >f4 <f8 >f8'
+    shapes = (5,), (0,), (3, 4), (1, 0), (2, 3, 5)
+    for i, (code, shape) in enumerate(itertools.product(types.split(), shapes)):
+        for version, order in enumerate('CFF'[i % 2:]):
             made = numpy.arange(numpy.prod(shape)) * 7.3 + (0 if 'u' in code else -20)
-            made = made.astype(code).reshape(shape)
+            made = numpy.asarray(made.astype(code).reshape(shape), order=order)
             with open(path, 'wb') as out:
-                numpy.lib.format.write_array(out, made, version=(version, 0))
+                numpy.lib.format.write_array(out, made, version=(version + 1, 0))
             with open(path, 'rb') as saved:
                 add('npy', saved.read(), f'{code[1:]} {len(shape)} ' + ' '.join(
                     map(str, (shape + (1, 1))[:3])) + doubles(*made.ravel().tolist()))

@@ -64,8 +64,10 @@ static void check_content(content *a, int format) {
         must(f->n && f->count, "no frames", name);
         for (input_u64 i = 0; i < f->n * f->count * 3; ++i)
             must(input_finite(f->xyz[i]), "a coordinate that is not finite", name);
-        for (input_u64 i = 0; f->box && i < f->count * 3; ++i)
-            must(frames_is_length(f->box[i]), "a length of a box", name);
+        const float none[6] = {0, 0, 0, 0, 0, 0};
+        for (input_u64 i = 0; f->cell && i < f->count * 6; i += 6)
+            must(frames_is_cell(f->cell + i) || !memcmp(f->cell + i, none, sizeof none), "a cell",
+                 name);
         frames_free(&a->f);
     } else if (formats[format].heights_of) {
         must(h->width && h->height, "no heights", name);
@@ -162,7 +164,7 @@ static void put(sample *s, size_t at, const void *bytes, size_t count, int betwe
         "18446744073709551615", "18446744073709551616", "1000000000000000000", ".", "-", "e", \
         "MODEL ", "ENDMDL\n", "END\n", "ATOM  ", "CRYST1", "\n", "\r\n", "\n\n", " ", "#", "()", \
         "(0, 3)", "ncols ", "nrows ", "nodata ", "xdim ", "cellsize ", "<f8", ">f4", "|u1", "<i2", \
-        "[('", "')]", "level ", "step ", "/", "'", "{", "}"
+        "[('", "')]", "level ", "step ", "/", "'", "{", "}", "<i8", "True", "False"
 
 static void change(sample *s) {
     static const char words[][21] = {WORDS};

@@ -33,7 +33,7 @@ static void say_content(int format, content *out) {
     if (formats[format].frames_of) {
         printf("%llu %llu", out->f.count, out->f.n);
         say_floats(out->f.xyz, out->f.n * out->f.count * 3);
-        if (out->f.box) printf(" box"), say_floats(out->f.box, out->f.count * 3);
+        if (out->f.cell) printf(" cell"), say_floats(out->f.cell, out->f.count * 6);
         frames_free(&out->f);
     } else if (formats[format].heights_of) {
         say_heights(&out->h);
