@@ -30,7 +30,7 @@ static int tensor_runs(const job *j, tmap_u32 rho, tmap_box *box) {
 // Does this variant exist for the job's task and rho? Those that take no rho run once, with 32.
 static int variant_runs(const job *j, tmap_u32 rho, tmap_box *box) {
     if (j->variant >= TENSOR) return tensor_runs(j, rho, box);
-    if (j->variant >= LINEAR && rho != 32) return 0;
+    if ((j->variant >= LINEAR || j->variant == TMAP_BOX_BB_WALK) && rho != 32) return 0;
     if (j->variant == ENGINE) return 1;
     if (j->variant == LIFE) return j->w.task == CA_U8 && tmap_life_fits(j->w.f, j->w.r);
     if (!task_is_old(j->w.task)) return 0;

@@ -22,8 +22,9 @@ enum { VALUE = 7, GAP = 3 }; // what is written into cells; what places hold bef
 typedef struct job {
     tmap_nbb3 f;
     tmap_u32 r, side_x, side_y, side_z, variant;
-    int work; // of `works`
-    tmap_u64 places, cells;
+    int work;   // of `works`
+    int blocks; // of a walk: four times those that the device holds
+    tmap_u64 places, cells, sum;
     tmap_each3_plan plan;
     int *volume;
     tmap_fold_to to;
@@ -34,40 +35,76 @@ typedef struct job {
 
 enum { BB, BB_WALK, LAMBDA, EACH, VARIANTS };
 
-// A bounding box tests with a constant fractal, as its author would write it.
-static __device__ int inside(tmap_nbb3 f, tmap_xyz c, tmap_u32 r) {
-    if (f.k == 4) return tmap_nbb3_contains(tmap_fractal3_tetrahedron(), c, r);
-    if (f.k == 20) return tmap_nbb3_contains(tmap_fractal3_menger(), c, r);
-    return tmap_nbb3_contains(f, c, r);
-}
-static __device__ tmap_xyz cell_of(tmap_nbb3 f, tmap_u32 i, tmap_u32 r) {
-    if (f.k == 4) return tmap_nbb3_lambda_linear(tmap_fractal3_tetrahedron(), i, r);
-    if (f.k == 20) return tmap_nbb3_lambda_linear(tmap_fractal3_menger(), i, r);
-    return tmap_nbb3_lambda_linear(f, i, r);
-}
+// The others than the engine have the fractal as a constant, as in a program for one fractal: nvcc then
+// turns divisions into multiplications.
 static __device__ tmap_u64 place_of(const job *j, tmap_xyz c) {
     return ((tmap_u64)c.z * j->side_y + c.y) * j->side_x + c.x;
 }
 
 // The place of a thread of the bounding box, in blocks of 32 x 8 places of a plane.
-static __device__ int box_place(const job *j, tmap_u32 z, tmap_xyz *c) {
-    c->x = blockIdx.x * 32 + threadIdx.x, c->y = blockIdx.y * 8 + threadIdx.y, c->z = z;
-    return c->x < j->side_x && c->y < j->side_y && inside(j->f, *c, j->r);
+static __device__ int box_place(tmap_nbb3 f, const job *j, tmap_xyz *c) {
+    c->x = blockIdx.x * 32 + threadIdx.x, c->y = blockIdx.y * 8 + threadIdx.y, c->z = blockIdx.z;
+    return c->x < j->side_x && c->y < j->side_y && tmap_nbb3_contains(f, *c, j->r);
 }
 
-static __global__ void write_bb(job j) {
-    tmap_xyz c;
-    if (box_place(&j, blockIdx.z, &c)) j.volume[place_of(&j, c)] = VALUE;
+// A plane has a word: a field of sz bits for each level, of which the digit of z is the one that is set.
+// Returns the bits that no word of a cell's plane has, of the places (x, y) of all planes. A volume that
+// fits a memory needs 24 bits at most.
+static __device__ tmap_u32 column_holes(tmap_nbb3 f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {
+    tmap_u32 holes = 0;
+    for (tmap_u32 i = 0; i < r; ++i, x /= f.sx, y /= f.sy) {
+        tmap_u32 bits = (1u << f.sz) - 1;
+#pragma unroll
+        for (tmap_u32 beta = 0; beta < f.k; ++beta) {
+            const tmap_xyz t = tmap_nbb3_tau(f, beta);
+            if (t.x == x % f.sx && t.y == y % f.sy) bits &= ~(1u << t.z);
+        }
+        holes |= bits << i * f.sz;
+    }
+    return holes;
 }
-// The same places by fewer blocks, each of which walks from plane to plane.
-static __global__ void write_bb_walk(job j) {
-    tmap_xyz c;
-    for (tmap_u32 z = blockIdx.z; z < j.side_z; z += gridDim.z)
-        if (box_place(&j, z, &c)) j.volume[place_of(&j, c)] = VALUE;
+static __device__ tmap_u32 plane_word(tmap_nbb3 f, tmap_u32 z, tmap_u32 r) {
+    tmap_u32 word = 0;
+    for (tmap_u32 i = 0; i < r; ++i, z /= f.sz) word |= 1u << (i * f.sz + z % f.sz);
+    return word;
 }
-static __global__ void write_lambda(job j) {
+
+// Calls visit(j, c, cell) for places of this block, which goes from plane to plane: a thread has a
+// column, and each lane makes the word of one of the next 32 planes. Leaves out places only where a
+// warp has no cell in 32 of its planes.
+static __device__ void box_walk(tmap_nbb3 f, job *j, void (*visit)(job *j, tmap_xyz c, int cell)) {
+    tmap_xyz c = {blockIdx.x * 32 + threadIdx.x, blockIdx.y * 8 + threadIdx.y, 0};
+    const tmap_u32 holes = column_holes(f, c.x, c.y, j->r);
+    const int inside = c.x < j->side_x && c.y < j->side_y;
+    for (tmap_u32 z = blockIdx.z; z < j->side_z; z += 32 * gridDim.z) {
+        const tmap_u32 words = plane_word(f, z + threadIdx.x * gridDim.z, j->r);
+        tmap_u32 cells = 0;
+#pragma unroll
+        for (tmap_u32 i = 0; i < 32; ++i)
+            if (!(holes & __shfl_sync(0xffffffffu, words, (int)i)) && z + i * gridDim.z < j->side_z)
+                cells |= 1u << i;
+        if (!inside) cells = 0;
+        if (!__any_sync(0xffffffffu, cells != 0)) continue;
+#pragma unroll 8
+        for (tmap_u32 i = 0; i < 32; ++i) {
+            c.z = z + i * gridDim.z;
+            visit(j, c, cells >> i & 1);
+        }
+    }
+}
+
+static __device__ void write_bb(tmap_nbb3 f, job *j) {
+    tmap_xyz c;
+    if (box_place(f, j, &c)) j->volume[place_of(j, c)] = VALUE;
+}
+static __device__ void write_visit(job *j, tmap_xyz c, int cell) {
+    if (cell) j->volume[place_of(j, c)] = VALUE;
+}
+static __device__ void write_bb_walk(tmap_nbb3 f, job *j) { box_walk(f, j, write_visit); }
+static __device__ void write_lambda(tmap_nbb3 f, job *j) {
     const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
-    if (i < j.cells) j.volume[place_of(&j, cell_of(j.f, (tmap_u32)i, j.r))] = VALUE;
+    if (i >= j->cells) return;
+    j->volume[place_of(j, tmap_nbb3_lambda_linear(f, (tmap_u32)i, j->r))] = VALUE;
 }
 static __device__ void write_cell(void *context, tmap_cell3 cell) {
     ((job *)context)->volume[cell.at] = VALUE;
@@ -90,20 +127,24 @@ static __device__ void sum_end(const job *j, tmap_u64 sum) {
     tmap_fold_block(&sum, fold, 0, tmapi_fold_scratch(8));
     if (tmap_thread_rank() == 0) atomicAdd((tmap_u64 *)j->to.result, sum);
 }
-static __global__ void sum_bb(job j) {
+static __device__ void sum_bb(tmap_nbb3 f, job *j) {
     tmap_xyz c;
-    sum_end(&j, box_place(&j, blockIdx.z, &c) ? (tmap_u64)j.volume[place_of(&j, c)] : 0);
+    sum_end(j, box_place(f, j, &c) ? (tmap_u64)j->volume[place_of(j, c)] : 0);
 }
-static __global__ void sum_bb_walk(job j) {
-    tmap_u64 sum = 0;
-    tmap_xyz c;
-    for (tmap_u32 z = blockIdx.z; z < j.side_z; z += gridDim.z)
-        if (box_place(&j, z, &c)) sum += (tmap_u64)j.volume[place_of(&j, c)];
-    sum_end(&j, sum);
+static __device__ void sum_visit(job *j, tmap_xyz c, int cell) {
+    j->sum += cell ? (tmap_u64)j->volume[place_of(j, c)] : 0;
 }
-static __global__ void sum_lambda(job j) {
+static __device__ void sum_bb_walk(tmap_nbb3 f, job *j) {
+    j->sum = 0;
+    box_walk(f, j, sum_visit);
+    sum_end(j, j->sum);
+}
+static __device__ void sum_lambda(tmap_nbb3 f, job *j) {
     const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
-    sum_end(&j, i < j.cells ? (tmap_u64)j.volume[place_of(&j, cell_of(j.f, (tmap_u32)i, j.r))] : 0);
+    tmap_u64 value = 0;
+    if (i < j->cells)
+        value = (tmap_u64)j->volume[place_of(j, tmap_nbb3_lambda_linear(f, (tmap_u32)i, j->r))];
+    sum_end(j, value);
 }
 static __global__ void __launch_bounds__(512, 2) sum_fold(tmap_each3_plan plan, job j) {
     const tmap_u64 zero = 0;
@@ -112,23 +153,45 @@ static __global__ void __launch_bounds__(512, 2) sum_fold(tmap_each3_plan plan, 
     tmap_each3_fold(&plan, in, sum_add, fold, j.to, 0);
 }
 
-// The two works: variants, and their kernels.
+// The kernels of a variant and a fractal: write_bb_menger, ...
+#define KERNEL(variant, name) \
+    static __global__ void variant##_##name(job j) { variant(tmap_fractal3_##name(), &j); }
+#define KERNELS(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
+    KERNEL(write_bb, name) \
+    KERNEL(write_bb_walk, name) \
+    KERNEL(write_lambda, name) \
+    KERNEL(sum_bb, name) \
+    KERNEL(sum_bb_walk, name) \
+    KERNEL(sum_lambda, name)
+TMAP_FRACTALS3(KERNELS)
+#undef KERNELS
+#undef KERNEL
+
+// The two works: variants.
 static const struct {
     const char *name, *variants[VARIANTS];
-    const void *kernels[VARIANTS];
-} works[2] = {{"sw",
-               {"bb", "bb_walk", "lambda", "each"},
-               {(const void *)write_bb, (const void *)write_bb_walk, (const void *)write_lambda,
-                (const void *)write_each}},
-              {"rd",
-               {"bb", "bb_walk", "lambda", "fold"},
-               {(const void *)sum_bb, (const void *)sum_bb_walk, (const void *)sum_lambda,
-                (const void *)sum_fold}}};
+    const void *engine;
+} works[2] = {{"sw", {"bb", "bb_walk", "lambda", "each"}, (const void *)write_each},
+              {"rd", {"bb", "bb_walk", "lambda", "fold"}, (const void *)sum_fold}};
+
+// The kernel of a work and of a variant other than the engine.
+static const void *kernel_of(const job *j) {
+#define KERNELS(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
+    {{(const void *)write_bb_##name, (const void *)write_bb_walk_##name, \
+      (const void *)write_lambda_##name}, \
+     {(const void *)sum_bb_##name, (const void *)sum_bb_walk_##name, \
+      (const void *)sum_lambda_##name}},
+    static const void *const kernels[TMAP_FRACTAL3_COUNT][2][EACH] = {TMAP_FRACTALS3(KERNELS)};
+#undef KERNELS
+    return kernels[tmap_fractal3_index(j->f)][j->work][j->variant];
+}
 
 static void run(void *context) {
     job *j = (job *)context;
-    const tmap_u32 planes = j->variant == BB_WALK && j->side_z > 32 ? 32 : j->side_z;
-    const dim3 boxes((j->side_x + 31) / 32, (j->side_y + 7) / 8, planes), block(32, 8);
+    const tmap_u32 columns = (j->side_x + 31) / 32, rows = (j->side_y + 7) / 8;
+    const tmap_u32 few = (tmap_u32)j->blocks / (columns * rows) + 1;
+    const tmap_u32 planes = j->variant == BB_WALK && few < j->side_z ? few : j->side_z;
+    const dim3 boxes(columns, rows, planes), block(32, 8);
     const dim3 cells((unsigned)((j->cells + 255) / 256)), threads(256);
     const int lambda = j->variant == LAMBDA;
     void *arguments[] = {j};
@@ -137,8 +200,8 @@ static void run(void *context) {
         return;
     }
     if (j->work) CHECK(cudaMemsetAsync(j->to.result, 0, 8, 0));
-    CHECK(cudaLaunchKernel(works[j->work].kernels[j->variant], lambda ? cells : boxes,
-                           lambda ? threads : block, arguments, 0, 0));
+    CHECK(cudaLaunchKernel(kernel_of(j), lambda ? cells : boxes, lambda ? threads : block,
+                           arguments, 0, 0));
 }
 
 // ---- what is right, and what the memory needs ---------------------------------------------------
@@ -167,7 +230,7 @@ static __global__ void count_granules(job j, tmap_u32 shift, tmap_u64 *count) {
             const tmap_u64 row = i / j.side_x;
             const tmap_xyz c = {(tmap_u32)(i - row * j.side_x), (tmap_u32)(row % j.side_y),
                                 (tmap_u32)(row / j.side_y)};
-            any = inside(j.f, c, j.r);
+            any = tmap_nbb3_contains(j.f, c, j.r);
         }
         if (any) atomicAdd(count, 1ull);
     }
@@ -211,6 +274,8 @@ static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
     if (!bench_listed(s->d.work, "sw") && !bench_listed(s->d.work, "rd")) return;
     memset(&j, 0, sizeof j);
     j.f = f, j.r = r;
+    CHECK(cudaDeviceGetAttribute(&j.blocks, cudaDevAttrMultiProcessorCount, 0));
+    j.blocks *= 4 * 8;
     j.side_x = (tmap_u32)tmap_nbb3_side_x(f, r), j.side_y = (tmap_u32)tmap_nbb3_side_y(f, r);
     j.side_z = (tmap_u32)tmap_nbb3_side_z(f, r);
     j.places = (tmap_u64)j.side_x * j.side_y * j.side_z, j.cells = tmap_nbb3_cells(f, r);
@@ -222,7 +287,7 @@ static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
         bench_key(&row, "size", "%u", r);
         bench_key_text(&row, "dtype", "i32");
         if (!bench_wants(&s->d, &row)) continue;
-        CHECK(tmap_each3_plan_make(f, r, tight, works[j.work].kernels[EACH], &j.plan));
+        CHECK(tmap_each3_plan_make(f, r, tight, works[j.work].engine, &j.plan));
         if (j.work == 0) {
             fill_volume<<<4096, 256>>>(j, GAP);
             run(&j);

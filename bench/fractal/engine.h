@@ -121,23 +121,25 @@ static __global__ void __launch_bounds__(512, 2) engine_life(tmap_each_plan plan
 
 // ---- the plain map ------------------------------------------------------------------------------
 
-// A thread for each cell by its linear index, which is all that a kernel without the engine needs.
+// A thread for each cell by its linear index, which is all that a kernel without the engine needs. The
+// fractal is a constant of each kernel, as in a program for one fractal: nvcc then turns the divisions
+// into multiplications.
 TMAP_DEVICE tmap_xy64 plain_cell(tmap_nbb f, tmap_u64 i, tmap_u32 r) {
     if (i >> 32) return tmap_nbb_lambda_linear64(f, i, r);
     const tmap_xy cell = tmap_nbb_lambda_linear(f, (tmap_u32)i, r);
     const tmap_xy64 wide = {cell.x, cell.y};
     return wide;
 }
-static __global__ void plain_write(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
-                                   int value, int *out) {
+TMAP_DEVICE void plain_write(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width, int value,
+                             int *out) {
     const tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     if (i >= cells) return;
     const tmap_xy64 cell = plain_cell(f, i, r);
     out[cell.y * width + cell.x] = value;
 }
 // Four cells a thread and turn, so that as many reads are in flight; one atomic a block.
-static __global__ void plain_sum(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
-                                 const int *in, tmap_i64 *sum) {
+TMAP_DEVICE void plain_sum(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width, const int *in,
+                           tmap_i64 *sum) {
     __shared__ tmap_i64 scratch[32];
     const tmap_u64 stride = gridDim.x * (tmap_u64)blockDim.x;
     tmap_i64 mine = 0;
@@ -149,14 +151,53 @@ static __global__ void plain_sum(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u6
     mine = tmap_block_sum_i64(mine, scratch);
     if (threadIdx.x == 0) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
 }
-static __global__ void plain_life(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width,
-                                  tmap_u64 height, tmap_ca_rule rule,
-                                  const unsigned char *__restrict__ in,
-                                  unsigned char *__restrict__ out) {
+TMAP_DEVICE void plain_life(tmap_nbb f, tmap_u32 r, tmap_u64 cells, tmap_u64 width, tmap_u64 height,
+                            tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
     const tmap_u64 i = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     if (i >= cells) return;
     const tmap_xy64 cell = plain_cell(f, i, r);
     out[cell.y * width + cell.x] = tmap_ca_cell(in, width, height, cell.x, cell.y, rule);
+}
+
+#define PLAIN_KERNELS(name, fractal) \
+    static __global__ void plain_write_##name(tmap_nbb f, tmap_u32 r, tmap_u64 cells, \
+                                              tmap_u64 width, int value, int *out) { \
+        f = fractal; \
+        plain_write(f, r, cells, width, value, out); \
+    } \
+    static __global__ void plain_sum_##name(tmap_nbb f, tmap_u32 r, tmap_u64 cells, \
+                                            tmap_u64 width, const int *in, tmap_i64 *sum) { \
+        f = fractal; \
+        plain_sum(f, r, cells, width, in, sum); \
+    } \
+    static __global__ void plain_life_##name(tmap_nbb f, tmap_u32 r, tmap_u64 cells, \
+                                             tmap_u64 width, tmap_u64 height, tmap_ca_rule rule, \
+                                             const unsigned char *__restrict__ in, \
+                                             unsigned char *__restrict__ out) { \
+        f = fractal; \
+        plain_life(f, r, cells, width, height, rule, in, out); \
+    }
+#define PLAIN_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    PLAIN_KERNELS(name, tmap_fractal_##name())
+TMAP_FRACTALS(PLAIN_FRACTAL)
+PLAIN_KERNELS(any, f)
+#undef PLAIN_FRACTAL
+#undef PLAIN_KERNELS
+
+// The kernel of test 0, write, 1, sum, or 2, life.
+static inline const void *plain_kernel(tmap_nbb f, int test) {
+#define PLAIN_ROW(name) \
+    { \
+        (const void *)plain_write_##name, (const void *)plain_sum_##name, \
+            (const void *)plain_life_##name \
+    }
+#define PLAIN_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) PLAIN_ROW(name),
+    static const void *const kernels[TMAP_FRACTAL_COUNT + 1][3] = {TMAP_FRACTALS(PLAIN_FRACTAL)
+                                                                       PLAIN_ROW(any)};
+#undef PLAIN_FRACTAL
+#undef PLAIN_ROW
+    const int index = tmap_fractal_index(f);
+    return kernels[index < 0 ? TMAP_FRACTAL_COUNT : index][test];
 }
 
 #endif

@@ -68,9 +68,8 @@ static inline const char *job_variant(const job *j) {
 
 // A thread for each cell: by the plain map, or by the list.
 static inline void cells_run(job *j) {
-    static const void *const kernels[2][3] = {
-        {(const void *)plain_write, (const void *)plain_sum, (const void *)plain_life},
-        {(const void *)list_sw, (const void *)list_rd, (const void *)list_ca}};
+    static const void *const kernels[3] = {(const void *)list_sw, (const void *)list_rd,
+                                           (const void *)list_ca};
     fractal_work *w = &j->w;
     const int listed = j->variant == LIST, test = w->task == SW_I32 ? 0 : w->task == RD_I32 ? 1 : 2;
     const unsigned blocks = (unsigned)((w->cells + 255) / 256), few = blocks < 1056 ? blocks : 1056;
@@ -83,8 +82,8 @@ static inline void cells_run(job *j) {
     void *step[] = {first, second, &w->cells, &w->width, &w->height, &rule, &w->in, &w->out};
     void **const arguments[] = {write, sum, step};
     if (test == 1) CHECK(cudaMemsetAsync(w->sum, 0, 8, 0));
-    CHECK(cudaLaunchKernel(kernels[listed][test], dim3(test == 1 ? few : blocks), dim3(256),
-                           arguments[test], 0, 0));
+    CHECK(cudaLaunchKernel(listed ? kernels[test] : plain_kernel(w->f, test),
+                           dim3(test == 1 ? few : blocks), dim3(256), arguments[test], 0, 0));
 }
 
 static inline void box_run(job *j) {

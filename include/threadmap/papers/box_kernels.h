@@ -18,16 +18,29 @@
 
 TMAP_DEVICE void tmapi_box_sw_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, int value,
                                    int *out) {
-    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    tmapi_box_walk walk = tmapi_box_walk_begin(f, b, warp);
     for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
         tmap_xy64 p;
         if (tmapi_box_walk_place(&walk, map, f, b, wy, &p)) out[p.y * b.width + p.x] = value;
     }
 }
 
+typedef struct tmapi_box_write {
+    int *out;
+    tmap_u64 width;
+    int value;
+} tmapi_box_write;
+TMAP_DEVICE void tmapi_box_write_visit(void *job, tmap_u32 x, tmap_u32 y, int cell) {
+    const tmapi_box_write *j = (const tmapi_box_write *)job;
+    if (cell) j->out[y * j->width + x] = j->value;
+}
+
 TMAP_DEVICE void tmapi_box_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int value, int *out) {
+    tmapi_box_write job = {out, b.width, value};
     tmap_xy p;
-    if (map != TMAP_BOX_BB)
+    if (map == TMAP_BOX_BB_WALK)
+        tmapi_box_walk_down(f, b, tmapi_box_write_visit, &job);
+    else if (map != TMAP_BOX_BB)
         tmapi_box_full() ? tmapi_box_sw_walk(map, f, b, tmap_warp_full(), value, out)
                          : tmapi_box_sw_walk(map, f, b, tmap_warp_self(), value, out);
     else if (tmapi_box_bb_place(f, b, row, &p))
@@ -41,7 +54,7 @@ TMAP_DEVICE void tmapi_box_sw(int map, tmap_nbb f, tmap_box b, tmap_u32 row, int
 TMAP_DEVICE void tmapi_box_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp, const int *in,
                                    tmap_i64 *sum) {
     __shared__ tmap_i64 scratch[32];
-    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    tmapi_box_walk walk = tmapi_box_walk_begin(f, b, warp);
     tmap_i64 mine = 0;
 #pragma unroll 4
     for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
@@ -52,10 +65,26 @@ TMAP_DEVICE void tmapi_box_rd_walk(int map, tmap_nbb f, tmap_box b, tmap_warp wa
     if (tmap_thread_rank() == 0 && mine) atomicAdd((tmap_u64 *)sum, (tmap_u64)mine);
 }
 
+typedef struct tmapi_box_read {
+    const int *in;
+    tmap_u64 width;
+    tmap_i64 sum;
+} tmapi_box_read;
+TMAP_DEVICE void tmapi_box_read_visit(void *job, tmap_u32 x, tmap_u32 y, int cell) {
+    tmapi_box_read *j = (tmapi_box_read *)job;
+    j->sum += cell ? j->in[y * j->width + x] : 0;
+}
+
 // BB sums by warps: most have no cell and end at once, while a barrier would hold them all.
 TMAP_DEVICE void tmapi_box_rd(int map, tmap_nbb f, tmap_box b, tmap_u32 row, const int *in,
                               tmap_i64 *sum) {
-    if (map != TMAP_BOX_BB) {
+    if (map == TMAP_BOX_BB_WALK) {
+        __shared__ tmap_i64 scratch[32];
+        tmapi_box_read job = {in, b.width, 0};
+        tmapi_box_walk_down(f, b, tmapi_box_read_visit, &job);
+        job.sum = tmap_block_sum_i64(job.sum, scratch);
+        if (tmap_thread_rank() == 0 && job.sum) atomicAdd((tmap_u64 *)sum, (tmap_u64)job.sum);
+    } else if (map != TMAP_BOX_BB) {
         tmapi_box_full() ? tmapi_box_rd_walk(map, f, b, tmap_warp_full(), in, sum)
                          : tmapi_box_rd_walk(map, f, b, tmap_warp_self(), in, sum);
     } else {
@@ -73,7 +102,7 @@ TMAP_DEVICE void tmapi_box_rd(int map, tmap_nbb f, tmap_box b, tmap_u32 row, con
 
 TMAP_DEVICE void tmapi_box_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp warp,
                                    tmap_ca_rule rule, const unsigned char *in, unsigned char *out) {
-    tmapi_box_walk walk = tmapi_box_walk_begin(map, f, b, warp);
+    tmapi_box_walk walk = tmapi_box_walk_begin(f, b, warp);
     for (tmap_u32 wy = blockIdx.y; wy < b.rows; wy += gridDim.y) {
         tmap_xy64 p;
         if (tmapi_box_walk_place(&walk, map, f, b, wy, &p))
@@ -81,10 +110,24 @@ TMAP_DEVICE void tmapi_box_ca_walk(int map, tmap_nbb f, tmap_box b, tmap_warp wa
     }
 }
 
+typedef struct tmapi_box_life {
+    const unsigned char *in;
+    unsigned char *out;
+    tmap_u64 width, height;
+    tmap_ca_rule rule;
+} tmapi_box_life;
+TMAP_DEVICE void tmapi_box_life_visit(void *job, tmap_u32 x, tmap_u32 y, int cell) {
+    const tmapi_box_life *j = (const tmapi_box_life *)job;
+    if (cell) j->out[y * j->width + x] = tmap_ca_cell(j->in, j->width, j->height, x, y, j->rule);
+}
+
 TMAP_DEVICE void tmapi_box_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tmap_ca_rule rule,
                               const unsigned char *in, unsigned char *out) {
+    tmapi_box_life job = {in, out, b.width, b.height, rule};
     tmap_xy p;
-    if (map != TMAP_BOX_BB)
+    if (map == TMAP_BOX_BB_WALK)
+        tmapi_box_walk_down(f, b, tmapi_box_life_visit, &job);
+    else if (map != TMAP_BOX_BB)
         tmapi_box_full() ? tmapi_box_ca_walk(map, f, b, tmap_warp_full(), rule, in, out)
                          : tmapi_box_ca_walk(map, f, b, tmap_warp_self(), rule, in, out);
     else if (tmapi_box_bb_place(f, b, row, &p))
