@@ -47,7 +47,7 @@ static __device__ int box_place(tmap_nbb3 f, const job *j, tmap_xyz *c) {
     return c->x < j->side_x && c->y < j->side_y && tmap_nbb3_contains(f, *c, j->r);
 }
 
-// A plane has a word: a field of sz bits for each level, of which the digit of z is the one that is set.
+// A plane has a word: a field of sz bits for each level, in which the bit of z's digit is set.
 // Returns the bits that no word of a cell's plane has, of the places (x, y) of all planes. A volume that
 // fits a memory needs 24 bits at most.
 static __device__ tmap_u32 column_holes(tmap_nbb3 f, tmap_u32 x, tmap_u32 y, tmap_u32 r) {

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Tables of docs/choosing.md and README.md: each engine beside the kernel that one would write without it,
-at three sizes.
+"""Tables of docs/choosing.md and README.md: each call beside the quickest other way (baselines.py), at
+several sizes.
 """
-from .ask import ASKS, UNROLLED, ask_best
-from .results import side
+from .ask import ASKS, ask_best
+from .baselines import baseline, baselines, called
+from .results import least, side
 from .text import bold, code, ms, sig, table
 
 # Work on pairs: title, call, how the bench names the engine's row.
 PAIRS = (
-    ("count pairs", "tmap_pairs_fold", {"variant": "count", "radius": 0.0968}),
+    ("count pairs within a third of the box", "tmap_pairs_fold", {"variant": "count", "radius": 0.333}),
     ("histogram of distances", "tmap_pairs_each", {"variant": "histogram", "copies": 1}),
     ("list of near pairs", "tmap_pairs_select", {"variant": "select", "order": "any"}),
     ("sum for each point (gravity)", "tmap_pairs_rows", {"variant": "rows"}),
@@ -25,95 +26,115 @@ INPUTS = {"terrain": "flood, terrain", "noise_593": "flood, noise, 59.3% wet"}
 MAP_SIZES = (1024, 4096, 16384)
 
 
-def lines(title, call, sizes, find, shown="{:,}²".format):
-    """Rows of a table. find(size): the engine's row, and the one to compare it with; where one of them is
-    missing there is no row."""
+def lines(data, title, call, sizes, find, shown="{:,}²".format):
+    """(title, call, size as text, row, baseline) of each size. find(size): the call's row. Where it or a
+    baseline is missing there is no line."""
     for size in sizes:
-        row, base = find(size)
-        if row and base:
-            yield [title, code(call), shown(size), bold(ms(row)), ms(base), sig(base["ms"] / row["ms"])]
+        row = find(size)
+        base = baseline(data, row)
+        if base:
+            yield title, call, shown(size), row, base
 
 
 def pairs_lines(data, sizes):
     for title, call, want in PAIRS:
-        def find(size, want=want):
-            row = data["pairs"].least(size=size, **want)
-            return row, row and data["pairs"].least(size=size, variant=("thread_a_pair", "rows_nxn"),
-                                                    of=row.get("of"))
-        yield from lines(title, call, sizes, find, "{:,}".format)
+        yield from lines(data, title, call, sizes,
+                         lambda size, want=want: data["pairs"].least(size=size, **want), "{:,}".format)
 
 
 def molecules_lines(data, sizes):
-    return lines("dRMSD of two frames", "tmap_drmsd_pair", sizes, lambda size: [
-        data["drmsd"].least(work="drmsd", n=size, frames=2, variant=variant)
-        for variant in ("pair", "thread_a_pair")], "{:,}".format)
+    return lines(data, "dRMSD of two frames", "tmap_drmsd_pair", sizes, lambda size: data["drmsd"].least(
+        work="drmsd", n=size, frames=2, variant="pair"), "{:,}".format)
 
 
 def fractal_lines(data, domain, sizes):
-    """Beside the best of BB and BB walking."""
     for title, call, work, variant in FRACTALS_WORK:
-        yield from lines(f"{domain}: {title}", call, sizes, lambda size, work=work, variant=variant: [
-            data["fractal"].best(work, domain, size, variants)
-            for variants in ((variant,), ("bb", "bb_walk"))], lambda size: f"{side(domain, size):,}²")
+        yield from lines(data, f"{domain}: {title}", call, sizes, lambda size, work=work, variant=variant:
+                         data["fractal"].best(work, domain, size, (variant,)),
+                         lambda size: f"{side(domain, size):,}²")
 
 
 def compact_lines(data, sizes):
-    return lines("gasket: life, a bit a cell", "tmap_compact_life", sizes, lambda size: [
-        data["compact"].least(work="life", domain="gasket", size=size, dtype="bit", variant=variant)
-        for variant in ("compact_bits", "bb_bits")], lambda size: f"{2**size:,}²")
+    return lines(data, "gasket: life, a bit a cell", "tmap_compact_life", sizes, lambda size: data[
+        "compact"].least(work="life", domain="gasket", size=size, dtype="bit", variant="compact_bits"),
+                 lambda size: f"{2**size:,}²")
 
 
 def flood_lines(data, sizes, inputs=tuple(INPUTS)):
-    """Beside the form of the slides that is quickest."""
     for given in inputs:
-        yield from lines(INPUTS[given], "tmap_flood", sizes, lambda size, given=given: [
-            data["flood"].least(work="flood", input=given, size=size, connectivity=4, dtype="i16",
-                                variant=variant)
-            for variant in ("regions", ("uniform", "tiles", "line", "naive"))])
+        yield from lines(data, INPUTS[given], "tmap_flood", sizes, lambda size, given=given: data[
+            "flood"].least(work="flood", input=given, size=size, connectivity=4, dtype="i16",
+                           variant="regions"))
 
 
 def label_lines(data, sizes):
-    """Beside CuPy's ndimage.label."""
-    return lines("labels, terrain", "tmap_label", sizes, lambda size: [
-        data[bench].least(work="label", input="terrain", size=size, connectivity=4, variant=variant)
-        for bench, variant in (("flood", "regions"), ("peers_flood", "cupy_label"))])
+    return lines(data, "labels, terrain", "tmap_label", sizes, lambda size: data["flood"].least(
+        work="label", input="terrain", size=size, connectivity=4, variant="regions"))
+
+
+def blocks_lines(data):
+    """Labels of pictures of random blocks, mean times, beside the labeller that has the least."""
+    rows = data["granularity"].pick(variant="tmap_label")
+    times = {}
+    for row in rows:
+        for other in baselines(data, row):
+            times.setdefault(other["variant"], []).append(other["ms"])
+    base = least({"variant": variant, "ms": sum(found) / len(found)}
+                 for variant, found in times.items() if len(found) == len(rows))
+    if base:
+        yield (f"labels, {len(rows)} pictures of random blocks", "tmap_label", f"{rows[0]['size']:,}²",
+               {"ms": sum(row["ms"] for row in rows) / len(rows)}, base)
 
 
 def ask_lines(data, sizes):
-    """Beside a thread for each pixel with an escape test in 32 steps."""
-    return lines("Mandelbrot set, dwell 512", "tmap_mandelbrot_stream", sizes, lambda size: [
-        ask_best(data["ask"], size, variants) for variants in (ASKS, (UNROLLED,))])
+    return lines(data, "Mandelbrot set, dwell 512", "tmap_mandelbrot_stream", sizes,
+                 lambda size: ask_best(data["ask"], size, ASKS))
 
 
-HEADER = ["work ", "call ", "n", "engine, ms", "compared with, ms", "times as fast"]
+def cells(found):
+    """A line as cells: the call's time and the baseline's name and time."""
+    return [[title, code(call), size, bold(ms(row)), called(base), ms(base), sig(base["ms"] / row["ms"])]
+            for title, call, size, row, base in found]
+
+
+HEADER = ["work ", "call ", "n", "engine, ms", "quickest other way ", "ms", "times as fast"]
+# The tables of docs/choosing.md: {name: lines}.
+CHOOSING = {
+    "choose-pairs": lambda data: [*pairs_lines(data, (3000, 30720, 131072)),
+                                  *molecules_lines(data, (4096, 32768, 131072))],
+    "choose-fractals": lambda data: [found for domain, sizes in FRACTALS_SIZES.items()
+                                     for found in fractal_lines(data, domain, sizes)],
+    "choose-compact": lambda data: list(compact_lines(data, (10, 14, 16, 18))),
+    "choose-maps": lambda data: [*flood_lines(data, MAP_SIZES), *label_lines(data, MAP_SIZES),
+                                 *blocks_lines(data)],
+    "choose-ask": lambda data: list(ask_lines(data, (*MAP_SIZES, 65536))),
+}
 
 
 def table_choose_pairs(data):
-    return table(HEADER, [*pairs_lines(data, (3000, 30720, 131072)),
-                          *molecules_lines(data, (4096, 32768, 131072))])
+    return table(HEADER, cells(CHOOSING["choose-pairs"](data)))
 
 
 def table_choose_fractals(data):
-    return table(HEADER, [found for domain, sizes in FRACTALS_SIZES.items()
-                          for found in fractal_lines(data, domain, sizes)])
+    return table(HEADER, cells(CHOOSING["choose-fractals"](data)))
 
 
 def table_choose_compact(data):
-    return table(HEADER, list(compact_lines(data, (10, 14, 16, 18))))
+    return table(HEADER, cells(CHOOSING["choose-compact"](data)))
 
 
 def table_choose_maps(data):
-    return table(HEADER, [*flood_lines(data, MAP_SIZES), *label_lines(data, MAP_SIZES)])
+    return table(HEADER, cells(CHOOSING["choose-maps"](data)))
 
 
 def table_choose_ask(data):
-    return table(HEADER, list(ask_lines(data, (*MAP_SIZES, 65536))))
+    return table(HEADER, cells(CHOOSING["choose-ask"](data)))
 
 
 # README.md: domain and its page, lines at one size, when to take something else.
 CHOOSE = (
     ("[pairs of points](docs/maps/triangle.md)", lambda data: pairs_lines(data, (30720,)),
-     "short cutoffs: use cell lists"),
+     "shorter cutoffs: use cell lists"),
     ("[molecules](docs/maps/molecules.md)", lambda data: molecules_lines(data, (32768,)),
      "n < 2048: the time of a launch"),
     ("[fractals](docs/maps/fractal.md)", lambda data: fractal_lines(data, "gasket", (16,)),
@@ -121,7 +142,7 @@ CHOOSE = (
     ("[fractals, compact](docs/maps/compact.md)", lambda data: compact_lines(data, (18,)),
      "n < 8192: bits of the matrix"),
     ("[height maps, masks](docs/maps/floods.md)",
-     lambda data: [*flood_lines(data, (16384,), ("terrain",)), *label_lines(data, (4096,))],
+     lambda data: [*flood_lines(data, (16384,), ("terrain",)), *blocks_lines(data)],
      "small maps one by one: 0.04 ms each"),
     ("[regions found at run time](docs/maps/adaptive.md)",
      lambda data: ask_lines(data, (16384,)), "n < 2048, or every region differs"),
@@ -132,8 +153,8 @@ def table_choose(data):
     """One line a call, for README.md: at a large size."""
     rows = []
     for domain, make, unless in CHOOSE:
-        for work, call, size, engine, base, times in make(data):
-            rows.append([domain, work, call, size, engine, base, bold(times), unless])
+        for work, call, size, engine, other, base, times in cells(make(data)):
+            rows.append([domain, work, call, size, engine, other, base, bold(times), unless])
             domain = unless = ""
-    return table(["your domain ", "work ", "call ", "n", "ms", "without, ms", "times as fast",
+    return table(["your domain ", "work ", "call ", "n", "ms", "without it ", "ms", "times as fast",
                   "when not "], rows)

@@ -80,15 +80,12 @@ def table_rho(data):
     for work in WORKS:
         size = results.top(work, "gasket")
         for rho in RHOS if size is not None else ():
-            bb, walk = (results.best(work, "gasket", size, (v,), rho=rho)
-                        for v in ("bb", "bb_walk"))
+            bb = results.best(work, "gasket", size, ("bb",), rho=rho)
             form = results.best(work, "gasket", size, block_forms(results, work), rho=rho)
-            if bb or walk or form:
-                rows.append([work.upper(), str(size), str(rho), ms(bb), ms(walk), ms(form),
-                             code(form["variant"]) if form else "-", sig(ratio(bb, form)),
-                             sig(ratio(walk, form))])
-    return table(["work", "r", "rho", "BB", "BB walking", "lambda", "form ", "× BB",
-                  "× BB walking"], rows)
+            if bb or form:
+                rows.append([work.upper(), str(size), str(rho), ms(bb), ms(form),
+                             code(form["variant"]) if form else "-", sig(ratio(bb, form))])
+    return table(["work", "r", "rho", "BB", "lambda", "form ", "× BB"], rows)
 
 
 def all_fractals(work):

@@ -51,6 +51,7 @@ class Data(dict):
     def __init__(self, *rows, **more):
         super().__init__(*rows, **more)
         self.texts = {}  # of tables
+        self.baselines = None  # baselines.py finds them once
 
     def __missing__(self, name):
         return Results({})

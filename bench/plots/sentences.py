@@ -172,7 +172,17 @@ PAPERS = (
      sentence_flood("tiles", "line", HARD, (1024, 4096), max)),
 )
 
+def other(table, row):
+    """How many times as fast a call is as the quickest other way."""
+    return cell(table, row, 0, "times as fast")
+
+
 CHOOSING = (
+    ("| n = 3000: {1} × | n < 1000", other("choose-pairs", "count pairs")),
+    ("tiles in shared memory: {1} × at n = 3000", of(
+        other("choose-pairs", "sum for each point (gravity)"), lambda gain: 1 / gain)),
+    ("| n = 3000: {1} × | hundreds", other("choose-pairs", "distance matrix, own metric")),
+    ("| 1024²: {1} × |", other("choose-maps", "flood, terrain")),
     ("512³: {0} × CuPy", ratio(VOLUME_CUPY, VOLUME)),
     ("noise, 26 neighbours: {3} ms, where CuPy takes {1}", VOLUME, VOLUME_CUPY),
     ("takes at least {0} µs on the gasket, {0} on the carpet", *(
@@ -226,7 +236,18 @@ def plan_loss(g, r, B, least):
     return found
 
 
+def walking(domain, pick):
+    """How many times as fast BB walking is as BB, in the three tests at the top level: the least or most."""
+    def found(data, _):
+        results = data["fractal"]
+        return pick(math.prod(results.best(work, domain, results.top(work, domain), (variant,))["ms"]**sign
+                              for variant, sign in (("bb", 1), ("bb_walk", -1))) for work in ("sw", "rd", "ca"))
+    return found
+
+
 PERFORMANCE = (
+    ("BB walking is {1} to {1} times as fast as BB on the gasket at n = 65536, and {1} to {1} times on the carpet",
+     *(walking(domain, pick) for domain in ("gasket", "carpet") for pick in (min, max))),
     ("Writes of 4 bytes reach {0} to {0}% of the limit and writes of 1 byte {0} to {0}%.", *(
         of_limit("sw", (dtype,), pick) for dtype in ("i32", "u8") for pick in (min, max))),
     ("sums of 4 bytes reach {0} to {0}% on the same seven fractals", *(

@@ -24,6 +24,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(PLOT))
 
 import plot  # noqa: E402
+from plots.baselines import OURS, baseline, called, on_host, place  # noqa: E402
+from plots.choosing import CHOOSE, CHOOSING  # noqa: E402
 from plots.fractals import table_meta, table_n0  # noqa: E402
 from plots.results import (FRACTALS, Data, Results, n_0, space_improvement,  # noqa: E402
                            theory_n_0, theory_speedup)
@@ -433,6 +435,51 @@ def check_documents(data):
             FAULTS.append(f"{name} is not up to date: bench/plot.py --update")
 
 
+def quickest(rows, row):
+    """The time of the quickest of these rows that is no call of the library and does the work of `row`."""
+    where, mine = place(row)
+    return min((other["ms"] for other in rows if "ms" in other and other.get("variant") not in (None, *OURS)
+                and not on_host(other) and other.get("part") != "energy" and place(other)[0] == where
+                and all(mine[key] == value for key, value in place(other)[1].items() if key in mine)),
+               default=None)
+
+
+def check_baselines():
+    """README.md and docs/choosing.md compare with the quickest row of all committed results of one GPU."""
+    made = of(
+        fractal=[row("sw", "each", "gasket", 4, 1.0), row("sw", "bb", "gasket", 4, 5.0),
+                 row("sw", "bb_walk", "gasket", 4, 0.1, dtype="u8"), row("sw", "list", "gasket", 5, 0.1),
+                 row("ca", "life", "gasket", 4, 1.0), row("ca", "list", "gasket", 4, 6.0)],
+        fig11=[row("sw", "bb", "gasket", 4, 4.0)], block=[row("sw", "block_unroll", "gasket", 4, 3.0)],
+        compact=[compacted("bb", 4, 5.0), compacted("embedded", 4, 0.1)],
+        drmsd=[terms("pair", 64, 1.0), terms("thread_a_pair", 64, 9.0), terms("triangle_2d", 64, 0.5, "approx", 4),
+               terms("frames", 64, 0.1, frames=9), terms("host", 64, 0.1, cpu="a CPU", cores=1)],
+        flood=[flooded("regions", "terrain", 9000.0), {**flooded("line", "terrain", 1.0), "ms": 3.0}],
+        peers_flood=[{**flooded("cupy_label", "terrain", 1.0), "ms": 2.0, "device": "cuda"},
+                     {**flooded("opencv_flood_fill", "terrain", 1.0), "ms": 0.1, "device": "cpu"},
+                     {**flooded("cupy_label", "maze", 1.0), "ms": 0.1}])
+    expect("quickest baselines", [called(baseline(made, made[bench].rows[index])) for bench, index in (
+        ("fractal", 0), ("fractal", 4), ("drmsd", 0), ("flood", 0))], [
+        "the paper's tiles, unrolled", "bounding box", "the slides' tiles, 2D", "CuPy, `ndimage.label`"])
+
+    folder, rows = os.path.join(ROOT, "bench", "results", "h200"), []
+    committed = plot.load(folder)
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".json"):
+            with open(os.path.join(folder, file), encoding="utf-8") as results:
+                rows += json.load(results).get("rows", [])
+    for page, makers in (("README.md", [make for _, make, _ in CHOOSE]),
+                         ("docs/choosing.md", CHOOSING.values())):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text = file.read()
+        for title, call, size, ours, base in (found for make in makers for found in make(committed)):
+            least = quickest(rows, ours) if "work" in ours else base["ms"]
+            line = next((line for line in text.split("\n") if f"| {title} | `{call}` | {size} |" in line), "")
+            if f"| {sig(least)} |" not in line:
+                FAULTS.append(f"{page}: the quickest other way than `{call}`, {title}, {size}, takes "
+                              f"{sig(least)} ms: {line or 'no such line'}")
+
+
 def check_sentences():
     """The measured numbers in sentences are those of the committed results, and docs/papers.md has no
     other ones."""
@@ -637,6 +684,7 @@ def main():
         check_rules()
         check_scripts()
         check_documents(data)
+        check_baselines()
         check_sentences()
         check_command(data, folder)
         pictures = importlib.util.find_spec("matplotlib") is not None

@@ -131,7 +131,7 @@ TMAP_DEVICE int tmapi_box_bb_place(tmap_nbb f, tmap_box b, tmap_u32 row, tmap_xy
 // ---- BB_WALK ------------------------------------------------------------------------------------
 
 // A column of places for a walk down it. A row of places has a word: y itself if the sides are 2,
-// else a field of sy bits for each of the lowest levels, of which y's digit is the one that is set.
+// else a field of sy bits for each of the lowest levels, in which the bit of y's digit is set.
 // clear, set: the bits that no word of a cell's row has clear, or set.
 typedef struct tmapi_box_column {
     tmap_u32 clear, set;
@@ -195,8 +195,8 @@ TMAP_DEVICE void tmapi_box_walk_down(tmap_nbb f, tmap_box b,
         if (!tmapi_box_by_bits(f)) words = tmapi_box_row(f, &c, first + threadIdx.x * stride);
 #pragma unroll
         for (tmap_u32 i = 0; i < 32; ++i) {
-            const tmap_u32 row = tmapi_box_by_bits(f) ? first + i * stride
-                                                      : __shfl_sync(0xffffffffu, words, (int)i);
+            const tmap_u32 row =
+                tmapi_box_by_bits(f) ? first + i * stride : __shfl_sync(0xffffffffu, words, (int)i);
             if (!((c.clear & ~row) | (c.set & row))) cells |= 1u << i;
         }
         cells &= x < b.width ? 0xffffffffu >> (32 - rows) : 0;
