@@ -54,12 +54,14 @@ int main(int count, char **words) {
 '''
 # A benchmark tells its options, and with another argument fails after it has begun its result.
 BENCH = '''#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 int main(int count, char **words) {
     if (count == 2 && !strcmp(words[1], "--help")) return puts("options of NAME") < 0;
     if (count < 3 || strcmp(words[1], "--out")) return 2;
     FILE *file = fopen(words[2], "w");
-    fputs("result of NAME", file);
+    fprintf(file, "result of NAME%s%s", getenv("CUDA_VISIBLE_DEVICES") ? " on GPU " : "",
+            getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
     fclose(file);
     return count > 3;
 }
@@ -374,6 +376,26 @@ def test_bench(c):
            read(c.at('results/two.json')) == 'the last good result', *told(result))
 
 
+def test_bench_gpus(c):
+    """Several GPUs: one benchmark on each, each with its result or its failure."""
+    write(c.at('co/meson.options'), OPTIONS.replace("'cuda', type: 'boolean', value: false",
+                                                    "'cuda', type: 'boolean', value: true"))
+    write(c.at('commands/nvidia-smi'), '#!/bin/sh\n' + COMMANDS['nvidia-smi'].replace(
+        'echo "GPU 0: here"', 'echo "GPU 0: here"; echo "GPU 1: there"'), 0o755)
+    for wrong in ('0', 'two', '3'):
+        refused(f'--gpus {wrong}', c.run('bench/run', '--gpus', wrong), '--gpus')
+    result = c.run('bench/run', '--gpus', '2', TMAP_OUT=c.at('results'))
+    expect('one benchmark on each GPU', result.returncode == 0 and
+           [read(c.at(f'results/{name}.json')) for name in ('one', 'two')] ==
+           ['result of one on GPU 0', 'result of two on GPU 1'] and
+           everything(c.at('results')) == {'one.json', 'two.json'} and
+           'two: --- two' in result.stdout, *told(result))
+    result = c.run('bench/run', '--gpus', '2', '--', '--more', TMAP_OUT=c.at('results'))
+    expect('benchmarks that fail on two GPUs', result.returncode == 1 and
+           everything(c.at('results')) == {'one.json', 'two.json'} and
+           read(c.at('results/two.json')) == 'result of two on GPU 1', *told(result))
+
+
 # Plays compute-sanitizer: notes what it is given; what $WAIT names goes on until it is ended.
 SANITIZER = '''#!/bin/sh
 for program; do :; done
@@ -425,9 +447,9 @@ def test_sanitize_ended(c):
 
 TESTS = [test_bad_folders, test_folder_of_another, test_files_survive, test_failed_setup,
          test_no_scratch_folder, test_by_hand, test_foreign_venv, test_no_limits, test_names,
-         test_counts, test_samples, test_bench_without_gpu, test_bench, test_sanitize,
+         test_counts, test_samples, test_bench_without_gpu, test_bench, test_bench_gpus, test_sanitize,
          test_sanitize_ended]
-WITH_GPU = [test_bench, test_sanitize, test_sanitize_ended]
+WITH_GPU = [test_bench, test_bench_gpus, test_sanitize, test_sanitize_ended]
 
 for test in TESTS:
     with tempfile.TemporaryDirectory() as folder:
