@@ -132,7 +132,7 @@ TMAP_DEVICE int tmapi_box_bb_place(tmap_nbb f, tmap_box b, tmap_u32 row, tmap_xy
 
 // A column of places for a walk down it. A row of places has a word: y itself if the sides are 2,
 // else a field of sy bits for each of the lowest levels, in which the bit of y's digit is set.
-// clear, set: the bits that no word of a cell's row has clear, or set.
+// clear, set: bits that are never 0, or never 1, in the word of a row where this column has a cell.
 typedef struct tmapi_box_column {
     tmap_u32 clear, set;
     tmap_u32 levels;        // of the words
@@ -206,7 +206,7 @@ TMAP_DEVICE void tmapi_box_walk_down(tmap_nbb f, tmap_box b,
                                         b.level - c.levels))
                     cells &= ~(1u << i);
         if (!__any_sync(0xffffffffu, cells != 0)) continue;
-#pragma unroll
+#pragma unroll 8
         for (tmap_u32 i = 0; i < 32; ++i) visit(job, x, first + i * stride, cells >> i & 1);
     }
 }
