@@ -26,7 +26,7 @@ OURS = {
 
 # What tells one work from another, beside work and size. A key that a row lacks tells nothing.
 KEYS = ("domain", "dtype", "d", "frames", "radius", "order", "bins", "input", "connectivity", "granularity",
-        "density", "depth", "options", "rule", "metric", "samples", "part")
+        "density", "depth", "rule", "metric", "samples")
 
 NAMES = {
     "bb": "bounding box", "bb_walk": "bounding box, walking", "bb_bits": "bounding box on bits",
@@ -47,7 +47,8 @@ def called(row):
         return "tiles of the gasket, by hand"
     if variant.startswith("yacclab_"):
         return f"YACCLAB's {variant[8:].upper()}"
-    return NAMES.get(variant) or code(variant)
+    bulbs = ", bulbs by a formula" if row.get("options") == "bulbs" else ""
+    return (NAMES.get(variant) or code(variant)) + bulbs
 
 
 def place(row):
@@ -64,9 +65,6 @@ def place(row):
         more.setdefault("frames", 2)
     if row["variant"] == "thread_a_pair":
         more.pop("radius", None)  # it compares all pairs, whatever the radius
-    if work == "mandelbrot":
-        more.pop("part", None)
-        more.setdefault("options", "none")
     if work in ("mandelbrot", "triples", "julia3"):
         more.pop("samples", None)  # of the time
     return (work, row.get("size", row.get("n"))), more
