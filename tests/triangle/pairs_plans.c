@@ -114,6 +114,8 @@ static void refusals(void) {
         {STORE, 5, 3, 4, c, 2},
         {STORE, 5, 3, 4, c, 16},
         {STORE, 5, 3, 4, c, TMAP_PAIRS_BIT},
+        {STORE, 5, 3, 4, c + hollow, 4},
+        {SUMS, 5, 3, 4, c + hollow, 4},
         {STORE, 1u << 27, 3, 4, c, 4},
         {SUMS, 5, 0, 4, c, 4},
         {SUMS, 5, 1u << 31, 4, c, 4},

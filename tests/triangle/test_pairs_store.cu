@@ -228,6 +228,90 @@ static void run_refusals(void) {
     expect(plan.items == 781251 && plan.grid == 781251, "tiles of rows");
 }
 
+// ---- changes of a plan --------------------------------------------------------------------------
+
+enum { ROWS, OTHERS, SETS, PITCH, SHARE, CHANGES };
+
+static cudaError_t change(tmap_pairs_plan *plan, int what, tmap_u32 to) {
+    if (what == ROWS) return tmap_pairs_plan_rows(plan, to);
+    if (what == OTHERS) return tmap_pairs_plan_others(plan, to);
+    if (what == SETS) return tmap_pairs_plan_sets(plan, to);
+    if (what == PITCH) return tmap_pairs_store_plan_pitch(plan, to);
+    return tmap_pairs_plan_share(plan, to, plan->items - to);
+}
+
+// 1 if two plans have the same tiles and the same output.
+static int same_tiles(const tmap_pairs_plan *p, const tmap_pairs_plan *q) {
+    return p->tiles == q->tiles && p->items == q->items && p->across == q->across &&
+           p->cut == q->cut && p->band == q->band && p->step == q->step && p->values == q->values &&
+           tmap_pairs_store_bytes(p) == tmap_pairs_store_bytes(q);
+}
+
+// Every change of a plan, followed by every other one. A change that is refused leaves the plan as
+// it was. In the end the plan has the tiles of its numbers, whatever came first, and rows that fit
+// its pitch.
+static void run_changes(tmap_pairs_plan made) {
+    static const tmap_u32 to[CHANGES][4] = {
+        {0, 7, 99, 100}, {0, 1, 128, 1000}, {1, 2, 3, 65536}, {0, 4, 128, 1000}, {0, 1, 2, 3}};
+    for (int a = 0; a < 4 * CHANGES; ++a)
+        for (int b = 0; b < 4 * CHANGES; ++b) {
+            tmap_pairs_plan plan = made, want = made;
+            kit_more(", change %d to %u, then %d to %u", a / 4, to[a / 4][a % 4], b / 4,
+                     to[b / 4][b % 4]);
+            for (int turn = 0; turn < 2; ++turn) {
+                const tmap_pairs_plan before = plan;
+                const int c = turn ? b : a;
+                if (change(&plan, c / 4, to[c / 4][c % 4]))
+                    expect(!memcmp(&plan, &before, sizeof plan), "a refusal changed the plan");
+                else if (c / 4 < PITCH)
+                    expect(plan.first == 0 && plan.count == plan.items, "the share is reset");
+            }
+            want.rows = plan.rows, want.others = plan.others, want.sets = plan.sets;
+            want.pitch = plan.pitch, tmapi_pairs_plan_tiles(&want);
+            expect(same_tiles(&plan, &want), "tiles of a changed plan");
+            expect(plan.count <= plan.items - plan.first, "its share");
+            const tmap_u32 columns = plan.others ? plan.others : plan.n;
+            const tmap_u32 row = plan.value ? columns : (columns + 31) / 32;
+            expect(!plan.layout || plan.step >= row, "rows beyond the pitch");
+        }
+}
+
+// Plans of every kind; a plan of zeros, which no change takes.
+static void run_all_changes(void) {
+    static const tmap_u32 shapes[][2] = {{TMAP_PAIRS_CONDENSED, 4},
+                                         {TMAP_PAIRS_SQUARE, 4},
+                                         {TMAP_PAIRS_SQUARE + TMAP_PAIRS_HOLLOW, 8},
+                                         {TMAP_PAIRS_LOWER, 4},
+                                         {TMAP_PAIRS_SQUARE, TMAP_PAIRS_BIT},
+                                         {TMAP_PAIRS_LOWER, TMAP_PAIRS_BIT}};
+    const void *kernel = kernels[0].kernel;
+    tmap_pairs_plan plan, zeros;
+    for (size_t i = 0; i < COUNT(shapes); ++i) {
+        kit_case("a store of layout %u, %u bytes", shapes[i][0], shapes[i][1]);
+        CHECK(store_plan(100, 3, 4, shapes[i][0], shapes[i][1], kernel, &plan));
+        run_changes(plan);
+        CHECK(sums_plan(200, 9, 4, shapes[i][0], shapes[i][1], kernel, &plan));
+        run_changes(plan);
+    }
+    kit_case("%s", "a plan of pairs");
+    CHECK(tmap_pairs_plan_make(100, 3, 4, kernel, &plan));
+    run_changes(plan);
+    kit_case("%s", "a plan of rows");
+    CHECK(tmap_pairs_rows_plan_make(100, 3, 4, 8, kernel, &plan));
+    run_changes(plan);
+    memset(&plan, 0, sizeof plan), zeros = plan;
+    for (int what = 0; what < CHANGES; ++what) REFUSED(change(&plan, what, what == SETS));
+    expect(!memcmp(&plan, &zeros, sizeof plan), "a refusal changed a plan of zeros");
+    // The pitch comes first, and the second set's rows fit it: as in the other order.
+    store_shape w = store_shape_of(100, TMAP_PAIRS_SQUARE);
+    w.s.others = 160, w.pitch = 8;
+    const tmap_pairs_plan usual = plan_of_store(w, kernel, 0);
+    CHECK(store_plan(100, 3, 4, TMAP_PAIRS_SQUARE, 4, kernel, &plan));
+    CHECK(tmap_pairs_store_plan_pitch(&plan, 168));
+    CHECK(tmap_pairs_plan_others(&plan, 160));
+    expect(same_tiles(&plan, &usual), "the pitch, then the second set");
+}
+
 // The last tiles of the first two rows of so many points that no map of 32 bits has them: an
 // output of which the end alone is there.
 static void run_far(void) {
@@ -318,6 +402,7 @@ int main(void) {
         }
     run_far();
     run_refusals();
+    run_all_changes();
     on_all_devices(run_device);
     return kit_end("test_pairs_store");
 }

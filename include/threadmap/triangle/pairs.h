@@ -81,7 +81,7 @@ typedef struct tmap_pairs_plan {
     tmap_u32 grid, block, shared; // blocks, threads of a block, dynamic shared memory in bytes
     tmap_u32 resident, side;      // blocks that the device holds at once; points along a tile
     tmap_u32 cut, cut_most, band; // a tile is 2^cut items; the largest cut; rows of an item
-    tmap_u32 layout, value;       // of the stored matrix, else 0; bytes of a value
+    tmap_u32 layout, value;       // of the stored matrix, else 0; bytes of a value or accumulator
     tmap_u32 before;              // columns before a tile's own that it may write
     tmap_u64 pitch;               // values between the beginnings of rows; 0: rows are packed
     tmap_u64 step, values;        // the pitch in use, never 0; values of a set
@@ -156,11 +156,15 @@ TMAP_FN void tmapi_pairs_plan_spread(tmap_pairs_plan *plan) {
     if (plan->layout && plan->items > most) plan->grid = 0;
 }
 
-// Sets the distance between stored rows and the values of a set. Bits are counted in 32-bit words.
-TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
+// Number of values of a row. Bits are counted in 32-bit words.
+TMAP_FN tmap_u32 tmapi_pairs_plan_row(const tmap_pairs_plan *plan) {
     const tmap_u32 columns = tmapi_pairs_columns(plan);
-    plan->step = plan->value ? columns : columns / 32 + (columns % 32 != 0);
-    if (plan->pitch) plan->step = plan->pitch;
+    return plan->value ? columns : columns / 32 + (columns % 32 != 0);
+}
+
+// Sets the distance between stored rows and the values of a set.
+TMAP_FN void tmapi_pairs_plan_rows_of(tmap_pairs_plan *plan) {
+    plan->step = plan->pitch ? plan->pitch : tmapi_pairs_plan_row(plan);
     plan->values = plan->rows * plan->step;
     if ((plan->layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
         plan->values = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
@@ -257,34 +261,45 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// The next four functions change a plan. All but tmap_pairs_plan_share set the share to all items.
-// They return cudaErrorInvalidValue for a null pointer or a number outside its range, and then
-// leave the plan as it was.
+// The next four functions change a plan, in any order. All but tmap_pairs_plan_share set the share
+// to all items. They return cudaErrorInvalidValue for a null pointer, a plan that no plan maker has
+// made and a number outside its range, and then leave the plan as it was.
 
-// Sets one member of a plan and computes its tiles again.
-static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_u32 *number,
-                                                  tmap_u32 to) {
-    *number = to;
-    tmapi_pairs_plan_tiles(plan);
+// 1 if a plan is of one of the plan makers whose plans can be changed.
+static inline int tmapi_pairs_plan_made(const tmap_pairs_plan *plan) {
+    return plan && plan->kind >= TMAP_PAIRS_KIND_EACH && plan->kind <= TMAP_PAIRS_KIND_STORE;
+}
+
+// Replaces a plan by a changed one and computes its tiles again. Refuses rows beyond the pitch.
+static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_pairs_plan changed) {
+    if (changed.pitch && changed.pitch < tmapi_pairs_plan_row(&changed))
+        return cudaErrorInvalidValue;
+    tmapi_pairs_plan_tiles(&changed);
+    *plan = changed;
     return cudaSuccess;
 }
 
 // Restricts a plan to the pairs with i < rows, the first rows of the matrix. rows: 0 to plan->n.
 static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
-    if (!plan || rows > plan->n) return cudaErrorInvalidValue;
-    return tmapi_pairs_plan_change(plan, &plan->rows, rows);
+    if (!tmapi_pairs_plan_made(plan) || rows > plan->n) return cudaErrorInvalidValue;
+    tmap_pairs_plan changed = *plan;
+    changed.rows = rows;
+    return tmapi_pairs_plan_change(plan, changed);
 }
 
 // Gives a plan a second set of points. Pairs are then all (i, j) with i < n and j < others, point j
 // from the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0: back to one set. Of the plans of
 // pairs_store.h only those of a square can have a second set, of up to TMAP_PAIRS_STORE_MAX points;
-// they store a rectangle.
+// they store a rectangle, whose rows must fit a pitch that has been set.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
-    const tmap_u32 layout = plan ? plan->layout & TMAPI_PAIRS_LAYOUT : 0;
-    if (!plan || others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
+    if (!tmapi_pairs_plan_made(plan)) return cudaErrorInvalidValue;
+    const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT;
+    tmap_pairs_plan changed = *plan;
+    if (others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
         (layout && layout != TMAP_PAIRS_SQUARE))
         return cudaErrorInvalidValue;
-    return tmapi_pairs_plan_change(plan, &plan->others, others);
+    changed.others = others;
+    return tmapi_pairs_plan_change(plan, changed);
 }
 
 // Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
@@ -292,8 +307,10 @@ static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32
 // receive i and j within the set and copies of the coordinates; the number of the set is not among
 // their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
-    if (!plan || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
-    return tmapi_pairs_plan_change(plan, &plan->sets, sets);
+    if (!tmapi_pairs_plan_made(plan) || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
+    tmap_pairs_plan changed = *plan;
+    changed.sets = sets;
+    return tmapi_pairs_plan_change(plan, changed);
 }
 
 // Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
@@ -301,7 +318,8 @@ static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 s
 // at most plan->items.
 static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
                                                 tmap_u64 count) {
-    if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
+    if (!tmapi_pairs_plan_made(plan) || first > plan->items || count > plan->items - first)
+        return cudaErrorInvalidValue;
     plan->first = first, plan->count = count;
     tmapi_pairs_plan_spread(plan);
     return cudaSuccess;
@@ -315,9 +333,7 @@ static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 
 // launchers of other headers also refuse plans of another kind.
 static inline cudaError_t tmap_pairs_launch(const tmap_pairs_plan *plan, tmap_job job,
                                             cudaStream_t stream) {
-    if (!plan || !plan->kernel || !job || plan->kind < TMAP_PAIRS_KIND_EACH ||
-        plan->kind > TMAP_PAIRS_KIND_STORE)
-        return cudaErrorInvalidValue;
+    if (!tmapi_pairs_plan_made(plan) || !plan->kernel || !job) return cudaErrorInvalidValue;
     const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
     return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
 }

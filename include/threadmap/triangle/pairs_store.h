@@ -123,7 +123,7 @@ TMAP_FN int tmapi_store_plan_of(tmap_pairs_store_shape w, tmap_u32 side, tmap_u3
     if (!out || w.n > TMAP_PAIRS_STORE_MAX || w.d < 1 || (w.size != 4 && w.size != 8) ||
         (w.value != 4 && w.value != 8 && w.value != TMAP_PAIRS_BIT) || !matrix ||
         w.layout > (TMAPI_PAIRS_LAYOUT | TMAP_PAIRS_HOLLOW) ||
-        (matrix == TMAP_PAIRS_CONDENSED && w.value == TMAP_PAIRS_BIT))
+        (matrix == TMAP_PAIRS_CONDENSED && (w.layout != matrix || w.value == TMAP_PAIRS_BIT)))
         return TMAP_EINVAL;
     p.layout = w.layout, p.value = w.value, p.before = tmapi_store_before(w.value);
     p.block = threads, p.side = side, p.shared = tmapi_store_plane(side, w.value) * vectors;
@@ -159,12 +159,12 @@ static inline cudaError_t tmapi_store_plan_keep(int code, const tmap_pairs_plan 
 
 // Makes the plan of a kernel that stores a value for every pair of n points with tmap_pairs_store.
 // The kernel is a __global__ function of TMAP_PAIRS_STORE_THREADS threads, cast to const void *.
-// tmap_pairs_plan_rows, _sets, _share and, for a square, _others may follow: the output then has
-// only those rows; the sets are stored one after the other; a share of the items, tiles of 128 x
-// 128 pairs, leaves the rest of the output unchanged.
-// Returns cudaErrorInvalidValue for a null pointer, numbers outside the shape's ranges and bits in
-// a condensed matrix. Writes *out only on success. The launch refuses 2^31 tiles or more (above
-// 10^13 values) with cudaErrorInvalidConfiguration.
+// tmap_pairs_plan_rows, _sets, _share, tmap_pairs_store_plan_pitch and, for a square, _others may
+// follow, in any order: the output then has only those rows; the sets are stored one after the
+// other; a share of the items, tiles of 128 x 128 pairs, leaves the rest of the output unchanged.
+// Returns cudaErrorInvalidValue for a null pointer, numbers outside the shape's ranges and, in a
+// condensed matrix, bits or TMAP_PAIRS_HOLLOW. Writes *out only on success. The launch refuses 2^31
+// tiles or more (above 10^13 values) with cudaErrorInvalidConfiguration.
 // Cost: no CUDA call.
 static inline cudaError_t tmap_pairs_store_plan_make(tmap_pairs_store_shape shape,
                                                      const void *kernel, tmap_pairs_plan *out) {
@@ -184,15 +184,13 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape
 
 // Sets the pitch: values, or 32-bit words of bits, between the beginnings of two rows of a square
 // or lower matrix. pitch: from the length of a row to TMAP_PAIRS_STORE_MAX; 0: rows are packed
-// again. Sets are then rows * pitch apart. Returns cudaErrorInvalidValue for a null pointer, a plan
-// of another kind or layout, and a pitch outside its range.
+// again. Sets are then rows * pitch apart; the share stays as it is. Returns cudaErrorInvalidValue
+// for a null pointer, a plan of another kind or layout, and a pitch outside its range.
 static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
-    tmap_pairs_plan p;
-    if (!plan || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
+    if (!tmapi_pairs_plan_made(plan) || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
         return cudaErrorInvalidValue;
-    p = *plan, p.pitch = 0;
-    tmapi_pairs_plan_rows_of(&p);
-    if (pitch && (pitch < p.step || pitch > TMAP_PAIRS_STORE_MAX)) return cudaErrorInvalidValue;
+    if (pitch && (pitch < tmapi_pairs_plan_row(plan) || pitch > TMAP_PAIRS_STORE_MAX))
+        return cudaErrorInvalidValue;
     plan->pitch = pitch;
     tmapi_pairs_plan_rows_of(plan);
     return cudaSuccess;

@@ -733,6 +733,7 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
                                              int layout, void *workspace, void *out,
                                              cudaStream_t stream) {
     const tmap_u64 n = points.n, d = points.d;
+    const tmap_u32 hollow = layout == TMAP_PAIRS_CONDENSED ? 0 : TMAP_PAIRS_HOLLOW;
     const int few = d <= 4, part = !few && size == 4 && d <= 16 && n >= TMAPI_STORE_LARGE;
     const void *kernel = few && size == 4 ? (const void *)tmapi_pdist_f32_few
                          : few            ? (const void *)tmapi_pdist_f64_few
@@ -741,7 +742,7 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
                                           : (const void *)tmapi_pdist_f32_any;
     const tmapi_pdist_job job = {points.data, out, metric, 1.0 / (double)d};
     const tmap_pairs_store_shape shape = {(tmap_u32)n, few ? 4 : (tmap_u32)d, size,
-                                          (tmap_u32)(layout + TMAP_PAIRS_HOLLOW), size};
+                                          (tmap_u32)layout | hollow, size};
     tmap_pairs_plan plan;
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < TMAP_PAIRS_CONDENSED ||
         layout > TMAP_PAIRS_LOWER || d == 0 || (tmap_u64)workspace % 16)
