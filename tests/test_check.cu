@@ -88,6 +88,7 @@ PAIRS(pairs_select, TMAP_PAIRS_THREADS) {
     }
 PAIRS_ROWS(pairs_rows, 8)
 PAIRS_ROWS(pairs_rows_large, 64)
+PAIRS_ROWS(pairs_rows_small, 4)
 PAIRS(pairs_store, TMAP_PAIRS_STORE_THREADS) {
     tmap_pairs_store(&plan, points_of(&j), value, sizeof(float), j.out, &j);
 }
@@ -300,12 +301,25 @@ static cudaError_t by_triples(const test_case *c) {
     triples_each<<<1, TMAP_TRIPLES_THREADS / 2, plan.shared>>>(plan, j);
     return cudaGetLastError();
 }
-// a: points.
+// a: points; b: threads of a block, or 0: the plan's.
 static cudaError_t by_tables(const test_case *c) {
     const job j = memory(c);
     tmap_triples_plan plan;
-    must(tmap_triples_tables_plan_make(c->a, c->kernel, &plan));
+    must(tmap_triples_tables_plan_make(c->a, (const void *)triples_tables, &plan));
+    plan.kernel = c->kernel;
+    if (c->b) plan.block = c->b;
     return tmap_triples_tables_launch(&plan, &j, 0);
+}
+// A plan of pairs, of frames or of triples that is zeros, and no launcher. a: threads of a block.
+static cudaError_t by_zeros(const test_case *c) {
+    static union {
+        tmap_pairs_plan pairs;
+        tmap_pairs_frames_plan frames;
+        tmap_triples_plan triples;
+    } zeros;
+    job j = memory(c);
+    void *arguments[2] = {&zeros, &j};
+    return cudaLaunchKernel(c->kernel, dim3(1), dim3(c->a), arguments, 0, 0);
 }
 
 #define DIRTY "workspace: not cleared"
@@ -345,7 +359,8 @@ static const test_case cases[] = {
     CASE(by_pairs, pairs_select, 2, 4, DIRT, DIRTY),
     CASE(by_pairs, pairs_select, 2, 4, NO_LIST, "tmap_pairs_select: list.count or .workspace is"),
     CASE(by_pairs, pairs_rows, 2, 4, RIGHT, "tmap_pairs_rows: the plan is one of another engine"),
-    CASE(by_rows, pairs_rows_large, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is more"),
+    CASE(by_rows, pairs_rows_large, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is not the plan's"),
+    CASE(by_rows, pairs_rows_small, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is not the plan's"),
     CASE(by_rows, pairs_rows, 0, 0, DIRT, DIRTY),
     CASE(by_pairs, pairs_store, 2, 4, RIGHT, "tmap_pairs_store: the plan is one of another engine"),
     CASE(by_store, pairs_store, 1, 4, RIGHT, "tmap_pairs_store: the plan is one of another engine"),
@@ -379,6 +394,25 @@ static const test_case cases[] = {
          "tmap_triples_tables_fold: the plan is one of another engine"),
     CASE(by_tables, triples_tables, TRIPLES_N + 1, 0, RIGHT,
          "tmap_triples_tables_fold: samples.n is not"),
+#define ANOTHER(run, kernel, a, b, function) \
+    CASE(run, kernel, a, b, RIGHT, function ": the plan is one of another engine, or of none")
+#define ZEROS(kernel, threads, function) ANOTHER(by_zeros, kernel, threads, 0, function)
+    ZEROS(pairs_each, TMAP_PAIRS_THREADS, "tmap_pairs_each"),
+    ZEROS(pairs_fold, TMAP_PAIRS_THREADS, "tmap_pairs_fold"),
+    ZEROS(pairs_select, TMAP_PAIRS_THREADS, "tmap_pairs_select"),
+    ZEROS(pairs_rows, TMAP_PAIRS_THREADS, "tmap_pairs_rows"),
+    ZEROS(pairs_store, TMAP_PAIRS_STORE_THREADS, "tmap_pairs_store"),
+    ZEROS(pairs_sums, TMAP_PAIRS_SUMS_THREADS, "tmap_pairs_store_sums"),
+    ZEROS(pairs_frames, TMAP_PAIRS_FRAMES_THREADS, "tmap_pairs_frames"),
+    ZEROS(triples_each, TMAP_TRIPLES_THREADS, "tmap_triples_each"),
+    ZEROS(triples_fold, TMAP_TRIPLES_THREADS, "tmap_triples_fold"),
+    ZEROS(triples_select, TMAP_TRIPLES_THREADS, "tmap_triples_select"),
+    ZEROS(triples_tables, TMAP_TRIPLES_TABLES_THREADS, "tmap_triples_tables_fold"),
+    ANOTHER(by_rows, pairs_each, 0, 0, "tmap_pairs_each"),
+    ANOTHER(by_rows, pairs_store, 0, 0, "tmap_pairs_store"),
+    ANOTHER(by_rows, pairs_sums, 0, 0, "tmap_pairs_store_sums"),
+    ANOTHER(by_tables, triples_fold, TRIPLES_N, TMAP_TRIPLES_THREADS, "tmap_triples_fold"),
+    ANOTHER(by_tables, triples_select, TRIPLES_N, TMAP_TRIPLES_THREADS, "tmap_triples_select"),
 #if CUDART_VERSION >= 12040 // launchers
     CASE(by_pairs, pairs_frames, 2, 4, RIGHT, "launch: parameter 1 of the kernel has"),
     ASK(of_pairs, ask_share, ask_finish, "launch: parameter 1 of the kernel has"),

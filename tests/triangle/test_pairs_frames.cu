@@ -178,6 +178,11 @@ static void refusals(void) {
     REFUSED(tmap_pairs_frames_launch(&plan, &j, 0));
     memset(&plan, 0, sizeof plan);
     REFUSED(tmap_pairs_frames_launch(&plan, &j, 0));
+#ifndef TMAP_CHECK // the kernel would end the program: test_check.cu
+    look_0<<<1, TMAP_PAIRS_FRAMES_THREADS>>>(plan, j); // by a plan of zeros nothing happens
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+#endif
     // Plans of large numbers are made, and their workspace stays small.
     for (tmap_u32 n = 200; n <= 1u << 17; n *= 3)
         for (tmap_u64 frames = 1; frames <= 1ull << 31; frames *= 64) {

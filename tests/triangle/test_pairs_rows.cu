@@ -360,7 +360,13 @@ static void run_plans(void) {
     CHECK(tmap_pairs_launch(&plan, &j, 0));
     expect(kit_device_all(j.to.result, 600 * sizeof(pull), KIT_POISON),
            "a plan without its shared memory");
+    memset(&plan, 0, sizeof plan);
+    pull_kernel<<<1, TMAP_PAIRS_THREADS>>>(plan, j);
+    CHECK(cudaGetLastError());
+    expect(kit_device_all(j.to.result, 600 * sizeof(pull), KIT_POISON), "a plan of zeros");
 #endif
+    memset(&plan, 0, sizeof plan);
+    expect(tmap_pairs_rows_bytes(&plan, 12) == 0, "the workspace of a plan of zeros");
     // Workspaces.
     CHECK(tmap_pairs_rows_plan_make(131072, 4, 4, 12, kernel, &plan));
     expect(plan.items == 8256 && tmap_pairs_rows_clear(&plan) == 1024, "plan");

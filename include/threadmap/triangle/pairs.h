@@ -349,10 +349,15 @@ static inline cudaError_t tmapi_pairs_launch_as(const tmap_pairs_plan *plan, tma
 
 #if TMAP_CUDA
 
+// 1 if a plan is one for this engine. of: the engine whose maker has made it, 0 if none has.
+TMAP_DEVICE int tmapi_pairs_check_plan(tmap_u32 of, tmap_u32 engine, const char *function) {
+    return TMAPI_CHECK(of == engine, function, "the plan is one of another engine, or of none");
+}
+
 // 1 if a call of an engine of this kind fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 kind,
                                   const char *function) {
-    return TMAPI_CHECK(plan->kind == kind, function, "the plan is one of another engine") &&
+    return tmapi_pairs_check_plan(plan->kind, kind, function) &&
            TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
            TMAPI_CHECK(points.size == plan->size, function, "points.size is not the plan's") &&
            TMAPI_CHECK(points.b || !plan->others, function, "there is no second set, points.b") &&

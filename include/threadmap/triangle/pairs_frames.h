@@ -183,8 +183,8 @@ TMAP_FN int tmap_pairs_frames_plan_of(tmap_u32 n, tmap_u64 frames, tmap_u32 own,
                                       const tmap_facts *facts, tmap_pairs_frames_plan *out) {
     // n, kind, frames, own, bytes; the cut and the launch are chosen below
     tmap_pairs_frames_plan p = {
-        n, TMAP_PAIRS_KIND_FRAMES, frames, own, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, TMAP_PAIRS_FRAMES_THREADS, 0, 0, 0, 0, 0};
+        n, TMAP_PAIRS_KIND_FRAMES,    frames, own, bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, TMAP_PAIRS_FRAMES_THREADS, 0,      0,   0,     0, 0};
     if (!out || !facts || n > 1u << 24 || frames > 1ull << 31) return TMAP_EINVAL;
     if (own > TMAP_PAIRS_FRAMES_OWN_MAX || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4)
         return TMAP_EINVAL;
@@ -712,13 +712,14 @@ TMAP_DEVICE void tmapi_frames_join(const tmapi_frames *f, void *workspace) {
 TMAP_DEVICE void tmap_pairs_frames(const tmap_pairs_frames_plan *plan,
                                    tmap_pairs_frames_points points, tmap_pairs_frames_calls calls,
                                    tmap_fold fold, void *workspace, void *job) {
-    const tmap_u32 split = blockIdx.x % plan->splits;
     tmapi_frames f;
-    if (!TMAPI_CHECK(plan->own == calls.own && plan->bytes == fold.bytes, "tmap_pairs_frames",
+    if (!tmapi_pairs_check_plan(plan->kind, TMAP_PAIRS_KIND_FRAMES, "tmap_pairs_frames") ||
+        !TMAPI_CHECK(plan->own == calls.own && plan->bytes == fold.bytes, "tmap_pairs_frames",
                      "calls.own or fold.bytes is not the plan's") ||
         !TMAPI_CHECK(blockDim.x == plan->block, "tmap_pairs_frames", "blocks have other threads"))
         return;
     if (plan->own != calls.own || plan->bytes != fold.bytes) return;
+    const tmap_u32 split = blockIdx.x % plan->splits;
     f.plan = plan, f.points = points, f.calls = calls, f.fold = fold, f.job = job;
     f.at = tmapi_frames_layout_of(plan);
     f.first = (tmap_u64)(blockIdx.x / plan->splits) * plan->range, f.count = plan->range;

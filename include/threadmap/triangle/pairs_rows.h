@@ -77,8 +77,9 @@ TMAP_FN tmap_u64 tmapi_pairs_rows_blocks(const tmap_pairs_plan *plan) {
 }
 
 // Bytes at the beginning of the workspace of tmap_pairs_rows that must be zero before its first
-// launch: a counter for each block of points. Every launch leaves them zero.
+// launch: a counter for each block of points. Every launch leaves them zero. 0 for a plan of zeros.
 TMAP_FN tmap_u64 tmap_pairs_rows_clear(const tmap_pairs_plan *plan) {
+    if (!plan->side) return 0;
     return (8 * tmap_mul_saturate(tmapi_pairs_rows_blocks(plan), plan->sets) + 15) / 16 * 16;
 }
 
@@ -100,7 +101,7 @@ TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
     int error;
     if (!out || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
     if ((error = tmap_pairs_plan_of(n, d, size, facts, &p)) != TMAP_OK) return error;
-    p.shared = tmapi_pairs_rows_shared(d, size, bytes);
+    p.shared = tmapi_pairs_rows_shared(d, size, bytes), p.value = bytes;
     p.kind = TMAP_PAIRS_KIND_ROWS, p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
     return tmapi_pairs_plan_end(&p, facts, out);
 }
@@ -548,16 +549,15 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_give give, tmap_fold fold, tmap_pairs_rows_to to,
                                  void *job) {
-    const tmap_u32 mine = tmapi_pairs_rows_mine(points.d, points.size, fold.bytes);
-    unsigned char *parts = (unsigned char *)to.workspace + tmap_pairs_rows_clear(plan);
-    const tmapi_give r = {plan, points, give, fold, to, job, parts, mine, plan->side};
     if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_ROWS, "tmap_pairs_rows") ||
         !tmapi_fold_check(fold, "tmap_pairs_rows") ||
-        !TMAPI_CHECK(plan->shared >= tmapi_pairs_rows_shared(points.d, points.size, fold.bytes),
-                     "tmap_pairs_rows", "fold.bytes is more than the plan's"))
+        !TMAPI_CHECK(plan->value == fold.bytes, "tmap_pairs_rows", "fold.bytes is not the plan's"))
         return;
     if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
     if (plan->shared < tmapi_pairs_rows_shared(points.d, points.size, fold.bytes)) return;
+    const tmap_u32 mine = tmapi_pairs_rows_mine(points.d, points.size, fold.bytes);
+    unsigned char *parts = (unsigned char *)to.workspace + tmap_pairs_rows_clear(plan);
+    const tmapi_give r = {plan, points, give, fold, to, job, parts, mine, plan->side};
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         const tmapi_pairs_place tile = tmapi_pairs_rows_place(plan, plan->first + t);

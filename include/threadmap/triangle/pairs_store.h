@@ -715,7 +715,7 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
 TMAP_DEVICE int tmapi_store_check(const tmap_pairs_plan *plan, tmap_points points, tmap_u32 bytes,
                                   tmap_u32 threads, const char *function) {
     return tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_STORE, function) &&
-           TMAPI_CHECK(plan->block == threads, function, "the plan is one of another engine") &&
+           tmapi_pairs_check_plan(plan->block, threads, function) &&
            TMAPI_CHECK(plan->value == bytes, function, "bytes is not the plan's");
 }
 

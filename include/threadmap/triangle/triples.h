@@ -113,8 +113,8 @@ TMAP_FN int tmapi_triples_plan_end(tmap_triples_plan *p, const tmap_facts *facts
         if (p->items >= TMAPI_TRIPLES_ITEMS) break;
     p->band = p->side >> p->cut;
     parts = tmapi_triples_most(p->items);
-    p->workspace = tmapi_triples_counters() +
-                   TMAP_FOLD_BYTES_MAX * (parts + tmapi_triples_groups_all(parts));
+    p->workspace =
+        tmapi_triples_counters() + TMAP_FOLD_BYTES_MAX * (parts + tmapi_triples_groups_all(parts));
     tmapi_triples_plan_spread(p, 0, p->items);
     *out = *p;
     return TMAP_OK;
@@ -233,8 +233,7 @@ TMAP_DEVICE tmapi_triples tmapi_triples_make(const tmap_triples_plan *plan, tmap
 // 1 if a call fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_triples_check(const tmap_triples_plan *plan, tmap_points points,
                                     const char *function) {
-    return TMAPI_CHECK(plan->side == TMAP_TRIPLES_SIDE, function,
-                       "the plan is one of another engine") &&
+    return tmapi_pairs_check_plan(plan->side, TMAP_TRIPLES_SIDE, function) &&
            TMAPI_CHECK(points.d == plan->d, function, "points.d is not the plan's d") &&
            TMAPI_CHECK(points.size == plan->size, function, "points.size is not the plan's") &&
            TMAPI_CHECK(!points.b, function, "triples have no second set, points.b") &&

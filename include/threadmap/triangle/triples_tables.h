@@ -321,8 +321,7 @@ TMAP_DEVICE void tmap_triples_tables_fold(const tmap_triples_plan *plan,
     tmapi_fold_words sum, all;
     tmapi_triples_tables_call p;
     p.samples = samples, p.add = add, p.accumulator = &sum, p.job = job;
-    if (!TMAPI_CHECK(plan->side == TMAP_TRIPLES_TABLES_SIDE, "tmap_triples_tables_fold",
-                     "the plan is one of another engine") ||
+    if (!tmapi_pairs_check_plan(plan->side, TMAP_TRIPLES_TABLES_SIDE, "tmap_triples_tables_fold") ||
         !TMAPI_CHECK(plan->n == samples->n, "tmap_triples_tables_fold",
                      "samples.n is not the plan's") ||
         !TMAPI_CHECK(blockDim.x == plan->block, "tmap_triples_tables_fold",
