@@ -11,7 +11,6 @@
 #include <threadmap/adaptive.h>
 #include <threadmap/fractal.h>
 #include <threadmap/triangle.h>
-#include <threadmap/triangle/triples_tables.h>
 #include <unistd.h>
 
 enum { N = 1500, TRIPLES_N = 70, SIDE = 64, TOLD = 3, ERROR = 4 };

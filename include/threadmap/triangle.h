@@ -2,7 +2,7 @@
 // triangle.h: triangles of pairs and tetrahedra of triples: all their maps, and the engines for
 // pairs and triples of points.
 //
-// Pairwise distances are in triangle/pdist.h, tables of triples in triangle/triples_tables.h.
+// Pairwise distances are in triangle/pdist.h.
 #ifndef TMAP_TRIANGLE_H
 #define TMAP_TRIANGLE_H
 
@@ -15,5 +15,6 @@
 #include "triangle/pairs_store.h"
 #include "triangle/simplex.h"
 #include "triangle/triples.h"
+#include "triangle/triples_tables.h"
 
 #endif

@@ -9,7 +9,7 @@
 // nvcc -O3 -arch=native -I include samples/triangle/28_epistasis.cu -o epistasis
 #include "../check.h"
 
-#include <threadmap/triangle/triples_tables.h>
+#include <threadmap/triangle.h>
 
 enum { N = 36, PEOPLE = 900, CONTROL = 0, CASE = 1, CELLS = 27 };
 enum { FIRST = 30, SECOND = 17, THIRD = 4 }; // the places that matter

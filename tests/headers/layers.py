@@ -34,6 +34,7 @@ ENGINES = paths("launch", "cxx",
                 "fractal/each3", "fractal/stencil3",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
+                "triangle/triples_tables",
                 "adaptive/ask", "adaptive/ask_plan",
                 "papers/ask_sbr")
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
@@ -43,7 +44,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/pdist", "triangle/triples_tables",
+                "triangle/pdist",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
