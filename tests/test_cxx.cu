@@ -188,6 +188,22 @@ static __global__ void PAIRS pairs_select_cxx(tmap_pairs_plan plan, job j) {
         TMAP_PAIRS_FIXED_ORDER, j.list);
 }
 
+// Without values; the list's stay as they are.
+static __device__ int is_near_only(void *p, tmap_pair, const void *a, const void *b, void *) {
+    return squared((const float *)a, (const float *)b) < ((job *)p)->rate;
+}
+static __global__ void PAIRS pairs_list_c(tmap_pairs_plan plan, job j) {
+    const tmap_points points = {j.in, 0, sizeof(float), 3};
+    const tmap_pairs_choice choice = {is_near_only, 0, TMAP_PAIRS_FIXED_ORDER};
+    tmap_pairs_select(&plan, points, choice, &j.list, &j);
+}
+static __global__ void PAIRS pairs_list_cxx(tmap_pairs_plan plan, job j) {
+    tmap::pairs_select(
+        plan, tmap::points<float, 3>{j.in},
+        [=](tmap_pair, const float *a, const float *b) { return squared(a, b) < j.rate; },
+        TMAP_PAIRS_FIXED_ORDER, j.list);
+}
+
 static __device__ void store(void *, tmap_pair, const void *a, const void *b, void *value) {
     *(float *)value = squared((const float *)a, (const float *)b);
 }
@@ -219,6 +235,9 @@ static const struct {
     {"pairs_fold", PAIRS_FOLD, {(const void *)pairs_fold_c, (const void *)pairs_fold_cxx}},
     {"pairs_rows", PAIRS_ROWS, {(const void *)pairs_rows_c, (const void *)pairs_rows_cxx}},
     {"pairs_select", PAIRS_FOLD, {(const void *)pairs_select_c, (const void *)pairs_select_cxx}},
+    {"pairs_select without values",
+     PAIRS_FOLD,
+     {(const void *)pairs_list_c, (const void *)pairs_list_cxx}},
     {"pairs_store", PAIRS_STORE, {(const void *)pairs_store_c, (const void *)pairs_store_cxx}},
 };
 

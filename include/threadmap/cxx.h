@@ -157,11 +157,25 @@ template <class Value, class Real, int Dims, class Choose>
 __device__ __forceinline__ void pairs_select(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                              Choose choose, int order,
                                              const tmap_pairs_list &list) {
+    static_assert(sizeof(Value) == 4 || sizeof(Value) == 8, "a value has 4 or 8 bytes");
     const tmap_pairs_choice choice = {
         [](void *job, tmap_pair pair, const void *a, const void *b, void *value) -> int {
             return (*(Choose *)job)(pair, (const Real *)a, (const Real *)b, *(Value *)value);
         },
         sizeof(Value), order};
+    tmap_pairs_select(&plan, p, choice, &list, &choose);
+}
+
+// The same without values: pairs_select(plan, p, choose, order, list), choose(pair, a, b).
+template <class Choose, class Real, int Dims>
+__device__ __forceinline__ void pairs_select(const tmap_pairs_plan &plan, points<Real, Dims> p,
+                                             Choose choose, int order,
+                                             const tmap_pairs_list &list) {
+    const tmap_pairs_choice choice = {
+        [](void *job, tmap_pair pair, const void *a, const void *b, void *) -> int {
+            return (*(Choose *)job)(pair, (const Real *)a, (const Real *)b);
+        },
+        0, order};
     tmap_pairs_select(&plan, p, choice, &list, &choose);
 }
 
