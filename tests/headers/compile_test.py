@@ -5,8 +5,8 @@ without a warning.
 
     compile_test.py c11 COMPILER       as C11: gcc, clang
     compile_test.py cpp17 COMPILER     as C++17: g++, clang++; likewise cpp11 and cpp20
-    compile_test.py nvcc               with nvcc, to PTX: what cost_test.py leaves out; and the
-                                       program
+    compile_test.py nvcc               with nvcc, to PTX: what cost_test.py leaves out; the program;
+                                       and a function with two calls, whose host code is optimized
     compile_test.py clang              all headers in clang's CUDA mode with CUDA's headers, host and
                                        device side, by the newest clang from 20 on
     compile_test.py msvc               as C11 and C++17 for Windows, by a clang that takes what
@@ -27,6 +27,15 @@ from layers import HEAVY, layer, is_published
 
 MANY = 16  # headers of a call of the compiler
 STANDARDS = {"c11": "-std=c11", "cpp11": "-std=c++11", "cpp17": "-std=c++17", "cpp20": "-std=c++20"}
+
+# Host code that a compiler does not inline, so that it sees what a refused plan leaves unwritten.
+TWO_CALLS = """#include <threadmap/triangle/pdist.h>
+cudaError_t two_calls(tmap_pdist_points p, int metric, float *out)
+{
+    const cudaError_t error = tmap_pdist_f32(p, metric, TMAP_PAIRS_LOWER, out, 0);
+    return error ? error : tmap_pdist_f32(p, metric, TMAP_PAIRS_CONDENSED, out, 0);
+}
+"""
 
 
 def program(folder, suffix, included):
@@ -88,11 +97,16 @@ def test(mode, rest, folder):
         everything = " and ".join(headers())
 
         def check(item):
+            if item == "two calls":
+                file = write(os.path.join(folder, "two_calls.cu"), TWO_CALLS)
+                code, text = run([command[0], "-std=c++17", "-O2", "-Xcicc", "-O0", "-arch=sm_75", "-I", INCLUDE,
+                                  "-Xcompiler=-Wall,-fno-ipa-cp", "-c", file, "-o", os.devnull])
+                return text if code or "maybe-uninitialized" in text else ""
             if item == everything:  # host code too, and linked
                 return check_program(command, folder, ".cu", headers())
             return check_alone([*command, "-ptx", "-I", INCLUDE, "-o", os.devnull], folder, ".cu",
                                item)
-        each([everything, *(header for header in headers() if is_published(header) or header in HEAVY)],
+        each([everything, "two calls", *(header for header in headers() if is_published(header) or header in HEAVY)],
              check)
     if mode == "clang":
         names = ["clang++", *(f"clang++-{version}" for version in range(20, 40))]

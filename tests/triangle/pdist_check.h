@@ -48,41 +48,37 @@ static __global__ void check_points(tmap_u64 n, tmap_u64 d, int wide, tmap_u32 s
     }
 }
 
-// How far off the mean and the length of a point less its mean may be, in its own length: what
-// correlations have lost before they begin, where all coordinates of a point are near each other.
-TMAP_FN double check_centre(const void *points, int wide, tmap_u64 d, tmap_u64 i, double *mean,
-                            double *length) {
+// How far off a point of length 1 may be, less its mean if it is centred: s of pdist.h less 1.5 u,
+// the part of one point. *mean, *length: of the point.
+TMAP_FN double check_centre(const void *points, int wide, tmap_u64 d, tmap_u64 i, int centred,
+                            double *mean, double *length) {
     double sum = 0, square = 0;
-    for (tmap_u64 k = 0; k < d; ++k) sum += check_value(points, wide, i * d + k);
+    for (tmap_u64 k = 0; k < d && centred; ++k) sum += check_value(points, wide, i * d + k);
     *mean = sum / (double)d;
     for (tmap_u64 k = 0; k < d; ++k) {
         double t = check_value(points, wide, i * d + k) - *mean;
         square += t * t;
     }
     *length = sqrt(square);
-    return DBL_EPSILON * (double)(d + 4) * (1 + fabs(*mean) * sqrt((double)d) / *length);
+    return DBL_EPSILON * (double)(d + 4) *
+           (centred ? 1 + fabs(*mean) * sqrt((double)d) / *length : 1);
+}
+
+TMAP_FN int check_is_unit(int metric) {
+    return metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
 }
 
 // The distance of points i and j by its definition, but for the cosine and the correlation, which
 // are computed from unit vectors, as 1 - cos would not be exact enough to compare with. *slack:
-// what the unit vectors are off by.
+// what check_centre says of both points.
 TMAP_FN double check_distance_slack(const void *points, int wide, tmap_u64 d, int metric,
                                     tmap_u64 i, tmap_u64 j, double *slack) {
-    const int unit = metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
+    const int unit = check_is_unit(metric), centred = metric == TMAP_PDIST_CORRELATION;
     double sum = 0, scale_i = 1, scale_j = 1, mean_i = 0, mean_j = 0;
     *slack = 0;
-    if (metric == TMAP_PDIST_COSINE) {
-        double norm_i = 0, norm_j = 0;
-        for (tmap_u64 k = 0; k < d; ++k) {
-            double u = check_value(points, wide, i * d + k);
-            double v = check_value(points, wide, j * d + k);
-            norm_i += u * u, norm_j += v * v;
-        }
-        scale_i = 1 / sqrt(norm_i), scale_j = 1 / sqrt(norm_j);
-    }
-    if (metric == TMAP_PDIST_CORRELATION) {
-        *slack = check_centre(points, wide, d, i, &mean_i, &scale_i);
-        *slack += check_centre(points, wide, d, j, &mean_j, &scale_j);
+    if (unit) {
+        *slack = check_centre(points, wide, d, i, centred, &mean_i, &scale_i);
+        *slack += check_centre(points, wide, d, j, centred, &mean_j, &scale_j);
         scale_i = 1 / scale_i, scale_j = 1 / scale_j;
     }
     for (tmap_u64 k = 0; k < d; ++k) {
@@ -102,25 +98,35 @@ TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metr
     return check_distance_slack(points, wide, d, metric, i, j, &slack);
 }
 
-// The error that is granted to a distance `want` in d dimensions. u is half a place in the last
-// bit; a sum of d terms is off by d u at most, its root by half of that and what the root adds.
-// Sums of floats are taken by parts: no term goes through more roundings than a part has. A unit
-// vector is off by u, and so is the difference of two of them, whatever its length.
-TMAP_FN double check_granted(int wide, tmap_u64 d, int metric, double want) {
-    double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0;
-    double most = d <= 64 ? 8 : d <= 256 ? 12 : 20, terms = (double)d;
-    double reference = wide ? 2 : 1; // is as far off itself
-    if (!wide && terms > most) terms = most;
-    if (metric == TMAP_PDIST_CHEBYSHEV) return reference * u * want;
-    if (metric == TMAP_PDIST_EUCLIDEAN) return reference * u * want * (terms / 2 + 4);
-    if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION)
-        return reference * u * (want * (terms + 8) + 4 * sqrt(want) + 4 * u * terms);
-    return reference * u * want * (terms + 4);
+// Which arithmetic computed the distances: floats, doubles, or products on tensor cores.
+enum { CHECK_F32, CHECK_F64, CHECK_PRODUCTS };
+
+// The error that pdist.h states for a distance `want`, within its range. slack: of
+// check_distance_slack. No other place has these numbers.
+TMAP_FN double check_granted(int form, tmap_u64 d, int metric, double want, double slack) {
+    const int wide = form == CHECK_F64, products = form == CHECK_PRODUCTS;
+    const double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0;
+    const double most = d <= 64 ? 8 : d <= 256 ? 12 : 20, s = slack + (products ? 0 : 1.5 * u);
+    const double t = !wide && (double)d > most ? most : (double)d;
+    const double lost = (double)d * (wide ? DBL_MIN * DBL_EPSILON : FLT_MIN * u); // of squares
+    double granted = want * u * (products ? 4 : t + 4);
+    if (metric == TMAP_PDIST_CHEBYSHEV) granted = want * u;
+    if (metric == TMAP_PDIST_SQEUCLIDEAN) granted += lost;
+    if (metric == TMAP_PDIST_EUCLIDEAN) granted = want * u * (products ? 3 : t / 2 + 4);
+    if (metric == TMAP_PDIST_EUCLIDEAN && !products && want > 0) granted += lost / (2 * want);
+    if (check_is_unit(metric)) granted += s * (2 * sqrt(want) + s);
+    return (wide ? 2 : 1) * granted; // doubles are compared with doubles, which are as far off
 }
 
-TMAP_FN int check_right(int wide, tmap_u64 d, int metric, double got, double want) {
+// 1 if `got` is what pdist.h says of a distance `want`, also beyond the range of squares.
+TMAP_FN int check_right(int form, tmap_u64 d, int metric, double got, double want, double slack) {
+    const int root = metric == TMAP_PDIST_EUCLIDEAN && d > 1 && form != CHECK_PRODUCTS;
+    const double least = form == CHECK_F64 ? DBL_MIN : FLT_MIN;
+    const double most = form == CHECK_F64 ? DBL_MAX : FLT_MAX, sum = root ? want * want : want;
     if (want != want) return got != got;
-    return got == want || fabs(got - want) <= check_granted(wide, d, metric, want);
+    if (got == want || fabs(got - want) <= check_granted(form, d, metric, want, slack)) return 1;
+    if (sum > most * (1 - 1e-6)) return got == (double)INFINITY;
+    return root && want > 0 && sum < least && got >= 0 && got * got <= least * (1 + 1e-6);
 }
 
 typedef struct check_result {
@@ -128,11 +134,11 @@ typedef struct check_result {
     tmap_u64 worst; // error, in thousandths of a place in the last bit
 } check_result;
 
-// Compares all values of an output, each thread for pairs of its own. Grid: any; rows by x, columns
-// by y.
-static __global__ void check_pdist(const void *points, int wide, tmap_u64 n, tmap_u64 d,
+// Compares all values of an output, each thread for pairs of its own. form: CHECK_F32, _F64 or
+// _PRODUCTS. Grid: any; rows by x, columns by y.
+static __global__ void check_pdist(const void *points, int form, tmap_u64 n, tmap_u64 d,
                                    const void *out, int metric, int layout, check_result *result) {
-    const int unit = metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
+    const int wide = form == CHECK_F64, unit = check_is_unit(metric);
     tmap_u64 wrong = 0, checked = 0, worst = 0;
     for (tmap_u64 i = blockIdx.x; i < n; i += gridDim.x)
         for (tmap_u64 j = threadIdx.x + (tmap_u64)blockDim.x * blockIdx.y; j < n;
@@ -151,9 +157,7 @@ static __global__ void check_pdist(const void *points, int wide, tmap_u64 n, tma
             got = check_value(out, wide, at);
             want = check_distance_slack(points, wide, d, metric, i, j, &slack);
             if (i == j) want = 0;
-            wrong += !check_right(wide, d, metric, got, want) &&
-                     !(fabs(got - want) <=
-                       slack * (2 * sqrt(want) + slack) + check_granted(wide, d, metric, want));
+            wrong += i == j ? got != 0 : !check_right(form, d, metric, got, want, slack);
             // A cosine near 0 is exact by the scale of its root.
             if (want > (unit ? 0.01 : 0) && slack < 1e-14 && got - got == 0) {
                 int exponent;

@@ -15,7 +15,8 @@ static double worst_tensor;
 typedef struct problem {
     tmap_u64 n, d;
     int wide, metric, layout, shift; // shift: by how many values points and output begin later
-    int products;                    // by tmap_pdist_f32_products, however few points there are
+    int products;                    // 1: by tmap_pdist_f32_products, however few points there
+                                     // are; 2: by that function where it uses no products
 } problem;
 
 static const char *const layouts[] = {"?", "condensed", "square", "lower"};
@@ -24,16 +25,17 @@ static const char *const layouts[] = {"?", "condensed", "square", "lower"};
 static void of_problem(problem p) {
     kit_case("n = %llu, d = %llu, %s, %s, %s, shift %d%s", p.n, p.d, p.wide ? "f64" : "f32",
              tmap_pdist_metric_name(p.metric), layouts[p.layout & 3], p.shift,
-             p.products ? ", by products" : "");
+             p.products == 2 ? ", without products"
+             : p.products    ? ", by products"
+                             : "");
 }
 
-// By products the error, in places of the last bit, does not grow with d.
-static void expect_tensor(double error) {
-    expect(error <= 1.01, "error on tensor cores");
-    if (error > worst_tensor) worst_tensor = error;
+// The form of pdist_check.h.
+static int form_of(problem p) {
+    return p.products == 1 ? CHECK_PRODUCTS : p.wide ? CHECK_F64 : CHECK_F32;
 }
 
-// Nor does it in floats. Up to 2.2 places of a square and 1.4 of an absolute value come from
+// In floats the error, in places of the last bit, does not grow with d. Up to 2.2 places of a square and 1.4 of an absolute value come from
 // differences rounded to floats, the rest from their sum; a root has half of a square's and its
 // own.
 static void expect_places(double error, problem p) {
@@ -72,6 +74,8 @@ static cudaError_t launch_products(problem p, const void *points, void *out) {
     const tmap_u64 bytes = tmapi_products_workspace(p.n, p.d);
     const tmap_pdist_points at = {points, p.n, p.d};
     void *workspace = kit_guarded(bytes);
+    if (p.products == 2)
+        return tmap_pdist_f32_products(at, p.metric, p.layout, workspace, (float *)out, 0);
     if (!tmap_pdist_workspace(p.n, p.d))
         return tmapi_products_launch(at, p.metric, p.layout, workspace, out, 0);
     expect(tmap_pdist_workspace(p.n, p.d) == bytes, "bytes of the workspace");
@@ -105,7 +109,7 @@ static check_result compare(problem p, const void *points, const void *out) {
     const dim3 grid((unsigned)(p.n < 1 ? 1 : p.n < 65536 ? p.n : 65536), p.n > 8192 ? 4 : 1);
     check_result result, *device = (check_result *)kit_filled(sizeof *device, 0);
     tmap_u64 pairs = p.layout == TMAP_PAIRS_CONDENSED ? p.n * (p.n - (p.n > 0)) / 2 : p.n * p.n;
-    check_pdist<<<grid, 128>>>(points, p.wide, p.n, p.d, out, p.metric, p.layout, device);
+    check_pdist<<<grid, 128>>>(points, form_of(p), p.n, p.d, out, p.metric, p.layout, device);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, device, sizeof result, cudaMemcpyDeviceToHost));
     expect(result.checked == pairs && result.wrong == 0, "values");
@@ -119,8 +123,8 @@ static void run_random(problem p) {
     const check_result result = compare(p, points, out);
     if ((double)result.worst / 1000 > worst[p.wide][p.metric])
         worst[p.wide][p.metric] = (double)result.worst / 1000;
+    if (p.products == 1) worst_tensor = fmax(worst_tensor, (double)result.worst / 1000);
     expect_places((double)result.worst / 1000, p);
-    if (p.products) expect_tensor((double)result.worst / 1000);
     if (p.n > 1024)
         printf("n = %llu, d = %llu, %s, %s, %s: %llu values, %llu wrong, worst error %.2f ulp\n",
                p.n, p.d, p.wide ? "f64" : "f32", tmap_pdist_metric_name(p.metric),
@@ -134,7 +138,8 @@ enum { HARD_N = 203, HARD_FEW = 149, HARD_MOST = 40, HARD_KINDS = 6 };
 
 // Coordinate c of point i. kind 0: NaN and infinity here and there; 1: every fifth point is there
 // twice; 2: scales from 1e-22 to 1e25; 3: a small cloud far from the origin; 4: points at 1e-6 of
-// each other in a wide cloud; 5: differences whose squares are not normal floats.
+// each other in a wide cloud; 5: differences whose squares are not normal floats; 6: points in one
+// direction, as near as floats allow.
 static float hard_value(int kind, int i, int c) {
     tmap_u32 h = (tmap_u32)(kind == 1 && i % 5 == 0 && i >= 7 ? i - 7 : i) * 1000003u + (tmap_u32)c;
     float v, w;
@@ -146,6 +151,7 @@ static float hard_value(int kind, int i, int c) {
     case 3: return v * 1e-3f + 1000;
     case 4: return w + v * 1e-6f;
     case 5: return v * 3e-20f;
+    case 6: return (float)(i % 13 + 1) / 7 * (float)(c * 5 % 11 + 1);
     default: return v;
     }
 }
@@ -154,7 +160,6 @@ static float hard_value(int kind, int i, int c) {
 static void run_hard(int kind, problem p) {
     static double points[HARD_N * HARD_MOST];
     tmap_u64 n = p.n, d = p.d;
-    double most = 0;
     int wrong = 0;
     if (!check_turn()) return;
     for (tmap_u64 at = 0; at < n * d; ++at)
@@ -163,31 +168,18 @@ static void run_hard(int kind, problem p) {
     const float *values = (const float *)values_of(p, out);
     for (tmap_u64 i = 0; i < n; ++i)
         for (tmap_u64 j = 0; j < n; ++j) {
-            int condensed = p.layout == TMAP_PAIRS_CONDENSED, exponent;
+            int condensed = p.layout == TMAP_PAIRS_CONDENSED;
             if (condensed ? j <= i : p.layout == TMAP_PAIRS_LOWER && j > i) continue;
             double got = values[condensed ? i * n + j - (i + 1) * (i + 2) / 2 : i * n + j];
-            double square = check_distance(points, 1, d, TMAP_PDIST_SQEUCLIDEAN, i, j);
-            double want = p.metric == TMAP_PDIST_EUCLIDEAN ? sqrt(square) : square;
+            double slack, want = check_distance_slack(points, 1, d, p.metric, i, j, &slack);
             if (p.layout == TMAP_PAIRS_SQUARE && got == got)
                 wrong += memcmp(values + i * n + j, values + j * n + i, sizeof *values) != 0;
-            if (i == j || square == 0) {
+            if (i == j || (want == 0 && !check_is_unit(p.metric)))
                 wrong += got != 0;
-            } else if (square != square) {
-                wrong += got == got;
-            } else if (p.products && p.metric == TMAP_PDIST_EUCLIDEAN) {
-                wrong += !check_right(0, d, p.metric, got, want); // in the whole range
-            } else if (square > FLT_MAX) {
-                wrong += got != (double)INFINITY;
-            } else if (square < FLT_MIN) {
-                wrong += !(got >= 0 && got * got <= FLT_MIN * (1 + 1e-6));
-            } else {
-                wrong += !check_right(0, d, p.metric, got, want);
-                frexp(want, &exponent);
-                most = fmax(most, ldexp(fabs(got - want), 24 - exponent));
-            }
+            else
+                wrong += !check_right(form_of(p), d, p.metric, got, want, slack);
         }
     expect(wrong == 0, "hard points");
-    if (p.products) expect_tensor(most);
     kit_release(0);
 }
 
@@ -228,24 +220,18 @@ static void run_no_numbers(problem p) {
 
 // Two points so far from each other in their last coordinate: where the square of the distance is
 // no normal float, a Euclidean distance of two coordinates or more is as far off as pdist.h says,
-// and no other distance is, nor is one by products.
+// and no other distance is, nor is one by products. products: 2: by the function for products, which
+// takes none for two points.
 static void run_range(float distance, tmap_u64 d, int products) {
     double points[2 * 20] = {0};
     points[2 * d - 1] = (double)distance;
     for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; ++metric) {
         problem p = {2, d, 0, metric, TMAP_PAIRS_CONDENSED, 0, products};
-        const double square = (double)distance * distance;
-        const int lost = metric == TMAP_PDIST_SQEUCLIDEAN || (d > 1 && !products);
-        const double want = metric == TMAP_PDIST_SQEUCLIDEAN ? square : (double)distance;
-        if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION) continue;
-        if (products && !tmapi_pdist_multiplies(metric)) continue;
+        const double want = check_distance(points, 1, d, metric, 0, 1);
+        if (check_is_unit(metric)) continue;
+        if (products == 1 && !tmapi_pdist_multiplies(metric)) continue;
         const float got = *(float *)values_of(p, run_launch(p, points_of(p, points, 0)));
-        if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square < FLT_MIN)
-            expect(got >= 0 && got <= 1.1e-19f, "a small distance");
-        else if (metric <= TMAP_PDIST_SQEUCLIDEAN && lost && square > FLT_MAX)
-            expect(got == INFINITY, "a large distance");
-        else
-            expect(fabs(got - want) <= FLT_EPSILON * want, "a distance within the range");
+        expect(check_right(form_of(p), d, metric, got, want, 0), "the range of a distance");
     }
     kit_release(0);
 }
@@ -263,12 +249,10 @@ static void run_known(problem p) {
     for (tmap_u64 i = 0, k = 0; i < p.n; ++i)
         for (tmap_u64 j = i + 1; j < p.n; ++j, ++k) {
             tmap_u64 at = p.layout == TMAP_PAIRS_CONDENSED ? k : j * p.n + i;
-            double got = check_value(values, p.wide, at), slack = 0, unit = 0;
-            (void)check_distance_slack(kat_points, 1, p.d, p.metric, i, j, &unit);
-            if (p.metric == TMAP_PDIST_COSINE) slack = DBL_EPSILON * (double)(p.d + 4);
-            if (p.metric == TMAP_PDIST_CORRELATION) slack = 2 * unit;
-            wrong += !check_right(p.wide, p.d, p.metric, got, kat_want[k]) &&
-                     !(fabs(got - kat_want[k]) <= slack);
+            double got = check_value(values, p.wide, at), slack = 0;
+            (void)check_distance_slack(kat_points, 1, p.d, p.metric, i, j, &slack);
+            wrong += !check_right(form_of(p), p.d, p.metric, got, kat_want[k], slack) &&
+                     !(fabs(got - kat_want[k]) <= 2 * slack);
             if (p.layout == TMAP_PAIRS_SQUARE && got == got) // bit for bit the same
                 wrong += memcmp(offset(values, p.wide, at), offset(values, p.wide, i * p.n + j),
                                 (size_t)4 << p.wide) != 0;
@@ -466,12 +450,22 @@ int main(void) {
             p.n = HARD_FEW, p.products = 0;
             if (kit_full || c == 7 - kind % 2) run_hard(kind, p);
         }
+    for (tmap_u64 d = 3; d <= 50; d = 4 * d - 1)
+        for (int c = 0; c < 4 && (c < 2 || tensor); ++c) {
+            problem p = {HARD_FEW, d, 0, c % 2 ? 5 : 3, 1, 0, c / 2};
+            run_hard(6, p);
+        }
     for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {
         const float distances[] = {1e-30f, 1e-20f,  1.2e-19f, 1e-10f, 1,
                                    1e15f,  1.8e19f, 3e19f,    1e38f};
         for (int i = 0; i < 9; ++i) run_range(distances[i], d, 0);
         if (d == 17 && tensor)
             for (int i = 0; i < 9; ++i) run_range(distances[i], d, 1);
+        for (int i = 0; i < 9; ++i) run_range(distances[i], d, 2);
+    }
+    for (int c = 0; c < 2 * TMAP_PDIST_METRIC_COUNT; ++c) { // few points, or few coordinates
+        problem p = {c % 2 ? 300u : kit_full ? 8192u : 200u, c % 2 ? 20u : 16u, 0, c / 2, 1, 0, 2};
+        run_random(p);
     }
     run_refusals();
     for (unsigned i = 0; i < COUNT(after_error); ++i)
@@ -493,7 +487,7 @@ int main(void) {
     for (int m = 0; m < TMAP_PDIST_METRIC_COUNT; ++m)
         printf("%s: worst error %.2f ulp in f32, %.2f in f64\n", tmap_pdist_metric_name(m),
                worst[0][m], worst[1][m]);
-    if (tensor)
+    if (worst_tensor > 0)
         printf("in double precision on tensor cores: worst error %.2f ulp in f32\n", worst_tensor);
     return kit_end("test_pdist");
 }

@@ -307,9 +307,9 @@ TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_
 //   - A first kernel writes all points to a workspace, as doubles, relative to a point in the
 //     middle of the cloud; for cosines divided by their lengths, as half the squared distance of
 //     two unit vectors is 1 - cos.
-//   - In doubles the sum of d coordinates is off by at most 2^-53 (2 d + 3) (|u|^2 + |v|^2). With
-//     up to 16 coordinates 24 bits may cancel, with more of them fewer; the distance is then off by
-//     half a unit in the last place of a float.
+//   - In doubles the sum of d coordinates is off by at most 2^-53 (2 d + 3) (|u|^2 + |v|^2). From
+//     17 coordinates on 23 bits may cancel, from 33 on 22, and so on to 8 bits for 2^20: the square
+//     is then off by 1.05 * 2^-24 of itself.
 //   - Closer pairs are computed again from their differences, and so are squares outside the normal
 //     range of a float.
 //
@@ -683,9 +683,9 @@ static inline int tmapi_pdist_has_tensor(void) {
            facts.kernel.ptx >= 80;
 }
 
-// Bytes of the workspace of tmap_pdist_f32_products, about 8 n d; 0 if it uses none: below 17
-// coordinates or 1024 points, and above the range of tmap_pdist_f32. Example:
-// n = 30720, d = 64: 15974400.
+// Bytes of the workspace of tmap_pdist_f32_products, about 8 n d; 0 where it uses no products on
+// any GPU: below 17 coordinates or 1024 points, and for more than TMAP_PAIRS_SUMS_D_MAX coordinates
+// or TMAP_PAIRS_STORE_MAX points. Example: n = 30720, d = 64: 15974400.
 static inline tmap_u64 tmap_pdist_workspace(tmap_u64 n, tmap_u64 d) {
     if (d < 17 || d > TMAP_PAIRS_SUMS_D_MAX || n < 1024 || n > TMAP_PAIRS_STORE_MAX) return 0;
     return tmapi_products_workspace(n, d);
@@ -744,6 +744,7 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
     const tmap_pairs_store_shape shape = {(tmap_u32)n, few ? 4 : (tmap_u32)d, size,
                                           (tmap_u32)layout | hollow, size};
     tmap_pairs_plan plan;
+    cudaError_t error;
     if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < TMAP_PAIRS_CONDENSED ||
         layout > TMAP_PAIRS_LOWER || d == 0 || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
@@ -754,13 +755,11 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
     if (workspace && tmap_pdist_workspace(n, d) && tmapi_pdist_multiplies(metric) &&
         tmapi_pdist_has_tensor())
         return tmapi_products_launch(points, metric, layout, workspace, out, stream);
-    if (few) {
-        tmap_pairs_store_plan_make(shape, kernel, &plan);
-        plan.d = (tmap_u32)d;
-    } else {
-        tmap_pairs_store_sums_plan_make(shape, kernel, &plan);
-        if (part) plan.block = 32 * TMAPI_PDIST_PART_WARPS;
-    }
+    error = few ? tmap_pairs_store_plan_make(shape, kernel, &plan)
+                : tmap_pairs_store_sums_plan_make(shape, kernel, &plan);
+    if (error) return error;
+    plan.d = (tmap_u32)d;
+    if (part) plan.block = 32 * TMAPI_PDIST_PART_WARPS;
     if (layout != TMAP_PAIRS_CONDENSED && n % (TMAPI_STORE_SECTOR / size) == 0 &&
         (tmap_u64)out % TMAPI_STORE_SECTOR == 0) // all rows begin at a sector
         plan.before = 0, tmapi_pairs_plan_tiles(&plan);
@@ -772,20 +771,25 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
 // Writes the distances of all pairs of points in single precision.
 // out: tmap_pdist_values(n, layout) floats in device memory that do not overlap the points. metric:
 // a tmap_pdist_metric. layout: TMAP_PAIRS_CONDENSED, _SQUARE or _LOWER, which leaves values above
-// the diagonal unchanged. n = 0 does nothing, nor does n = 1 if condensed.
+// the diagonal unchanged. n = 0 does nothing, nor does n = 1 if condensed: the pointers may then be
+// null.
 // Returns cudaErrorInvalidValue for an unknown metric or layout, d = 0, and a null or misaligned
 // pointer; cudaErrorInvalidConfiguration for an n too large for the grid or a d above its range;
 // else the launch's own error, not one that an earlier call left, which it does not clear either.
 // Exactness: the values of (i, j) and (j, i) are equal in every bit, and that of (i, i) is 0. NaN
-// and infinity propagate as in scipy. With u = 2^-24 (doubles: 2^-53) the relative error is at most
-// (t/2 + 4) u for Euclidean distances, (t + 4) u for squared and cityblock ones and u for Chebyshev
-// ones; t is d, in floats at most 8 up to d = 64, 12 up to 256, else 20. For a cosine c it is (t +
-// 8) u + 4 u / sqrt(c). A correlation c has in addition the absolute error s (2 sqrt(c) + s): s is
-// the sum over both points of 2^-52 (d + 4) (1 + |mean| sqrt(d) / length less the mean).
-// Range: a Euclidean distance is the root of a sum of squares. From d = 2 on, distances below
-// 1.1e-19 have fewer correct digits and may be 0, and those above 1.8e19 are infinite; in doubles,
-// 1.5e-154 and 1.3e154. Other distances have the range of their type; the lengths in cosines of
-// floats that of a double.
+// and infinity propagate as in scipy. With u = 2^-24 (doubles: 2^-53) the error is at most
+//   (t/2 + 4) u              of a Euclidean distance
+//   (t + 4) u                of a squared or cityblock distance
+//   u                        of a Chebyshev distance
+//   (t + 4) u of c, and s (2 sqrt(c) + s)    of a cosine or correlation c
+// t: d; in floats at most 8 up to d = 64, 12 up to 256, else 20. s: 1.5 u, from rounding the unit
+// vectors, and for each of the two points 2^-52 (d + 4), in correlations times 1 + |mean| sqrt(d) /
+// (length less the mean).
+// Range: a Euclidean distance is the root of a sum of squares, which loses up to d 2^-150 (doubles:
+// d 2^-1075) below the normal numbers. So from d = 2 on, distances below 1.1e-19 sqrt(d) have fewer
+// correct digits, those below 1.1e-19 may be 0, and those above 1.8e19 are infinite; in doubles,
+// 1.5e-154 and 1.3e154. Squared distances lose the same. Other distances have the range of their
+// type; the lengths in cosines of floats that of a double.
 // Cost: 2 d to 2.6 d instructions, a root and a store for each pair. Up to d = 4 it is bound by the
 // stores; for larger d than 16 see tmap_pdist_f32_products.
 // Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
@@ -802,12 +806,14 @@ static inline cudaError_t tmap_pdist_f64(tmap_pdist_points points, int metric, i
 
 // As tmap_pdist_f32, but with products on tensor cores, for which it needs a workspace. It uses
 // them on GPUs of compute capability 8.0 and 9.0 for Euclidean and squared distances, cosines and
-// correlations, from 17 coordinates and 1024 points on; else it does what tmap_pdist_f32 does.
+// correlations, from 17 coordinates and 1024 points on; else it does what tmap_pdist_f32 does, with
+// the errors and the range of that.
 // workspace: tmap_pdist_workspace(n, d) bytes of device memory with any content, free again after
 // the launch; or null: no products. Calls that overlap need one workspace each. Returns the errors
 // of tmap_pdist_f32, and cudaErrorInvalidValue for a workspace that is not at a multiple of 16.
-// Exactness: the relative error is at most 3 * 2^-24 for Euclidean distances and 4 * 2^-24 for the
-// others, whatever d is; Euclidean distances have the complete range of floats.
+// Exactness of products, up to d = 2^20: the error is at most 3 u of a Euclidean distance and 4 u of
+// the others, whatever d is, and of a cosine or correlation also s (2 sqrt(c) + s), where s has no
+// 1.5 u. Euclidean distances have the complete range of floats.
 // Cost: d multiplications of doubles on tensor cores and about 20 instructions a pair; one launch
 // more. On an H200, 1.4 times as fast as tmap_pdist_f32 at d = 17, 2.2 to 2.7 times at d = 64. A
 // pair closer than 1/4000 of its distance from the middle of the cloud (1/700 for d = 300) takes as
