@@ -10,7 +10,7 @@ static const char help[] =
     "usage: explore distances [OPTION VALUE]...\n"
     "Writes the distances of all pairs of points, (0,1) (0,2) ... (1,2) ..., and checks each.\n"
     "  --input    .npy of float32 or float64, or text with a point a line (auto: a coil)\n"
-    "  --metric   euclidean, sqeuclidean, cityblock or cosine (euclidean)\n"
+    "  --metric   euclidean, sqeuclidean, cityblock, cosine, chebyshev or correlation (euclidean)\n"
     "  --out      .npy file for n(n-1)/2 float32 distances, or none (distances.npy)\n"
     "  --picture  file of the heat map, or none (distances." IMAGE_TYPE ")\n"
     "Exit status: 0 verified, 1 wrong result, 2 bad input, 77 no GPU.\n";
@@ -25,23 +25,47 @@ typedef struct distances_task {
     float *out;
 } distances_task;
 
+// The mean that a metric subtracts from the coordinates of a point.
+TMAP_FN double mean_of(int metric, const float *point, tmap_u64 d) {
+    double sum = 0;
+    if (metric != TMAP_PDIST_CORRELATION) return 0;
+    for (tmap_u64 c = 0; c < d; ++c) sum += (double)point[c];
+    return sum / (double)d;
+}
+
+// Cosines and correlations: 1 - cos of the angle between two points, each less its mean. *noise:
+// what rounding the means does to points of length 1.
+TMAP_FN double angle_of(int metric, const float *u, const float *v, tmap_u64 d, double *noise) {
+    const double of_u = mean_of(metric, u, d), of_v = mean_of(metric, v, d);
+    double uv = 0, uu = 0, vv = 0;
+    for (tmap_u64 c = 0; c < d; ++c) {
+        const double a = (double)u[c] - of_u, b = (double)v[c] - of_v;
+        uv += a * b, uu += a * a, vv += b * b;
+    }
+    *noise = 1e-15 * (double)d * sqrt((double)d) * (fabs(of_u) / sqrt(uu) + fabs(of_v) / sqrt(vv));
+    return 1 - uv / sqrt(uu * vv);
+}
+
 // What a user would write first: a thread for each pair.
 static __global__ void a_thread_a_pair(distances_task t) {
     const tmap_u64 k = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
     float sum = 0;
-    double uv = 0, uu = 0, vv = 0;
+    double noise;
     if (k >= t.pairs) return;
     const tmap_pair64 p = tmap_condensed_map64(k, t.n);
-    for (tmap_u64 c = 0; c < t.d; ++c) {
-        const float u = t.points[p.i * t.d + c], v = t.points[p.j * t.d + c];
-        if (t.metric == TMAP_PDIST_COSINE)
-            uv += (double)u * v, uu += (double)u * u, vv += (double)v * v;
-        else
-            sum += t.metric == TMAP_PDIST_CITYBLOCK ? fabsf(u - v) : (u - v) * (u - v);
+    const float *u = t.points + p.i * t.d, *v = t.points + p.j * t.d;
+    if (t.metric == TMAP_PDIST_COSINE || t.metric == TMAP_PDIST_CORRELATION) {
+        t.out[k] = (float)angle_of(t.metric, u, v, t.d, &noise);
+        return;
     }
-    if (t.metric == TMAP_PDIST_EUCLIDEAN) sum = sqrtf(sum);
-    if (t.metric == TMAP_PDIST_COSINE) sum = (float)(1 - uv / sqrt(uu * vv));
-    t.out[k] = sum;
+    for (tmap_u64 c = 0; c < t.d; ++c) {
+        const float gap = fabsf(u[c] - v[c]);
+        if (t.metric == TMAP_PDIST_CHEBYSHEV)
+            sum = fmaxf(sum, gap);
+        else
+            sum += t.metric == TMAP_PDIST_CITYBLOCK ? gap : gap * gap;
+    }
+    t.out[k] = t.metric == TMAP_PDIST_EUCLIDEAN ? sqrtf(sum) : sum;
 }
 
 static void task_run(void *job) {
@@ -57,16 +81,26 @@ static void task_run(void *job) {
 
 // 1 if `got` is near the distance of points i and j, computed in double precision.
 static int right(int metric, const points *p, tmap_u64 i, tmap_u64 j, double got) {
-    double sum = 0, uv = 0, uu = 0, vv = 0, slack = 0, u = 6e-8; // u: rounding of a float
+    const float *a = p->at + i * p->d, *b = p->at + j * p->d;
+    const double u = 6e-8; // rounding of a float
+    double sum = 0, slack = 0, noise = 0;
     for (tmap_u64 k = 0; k < p->d; ++k) {
-        const double a = p->at[i * p->d + k], b = p->at[j * p->d + k], t = a - b;
-        sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;
-        uv += a * b, uu += a * a, vv += b * b;
+        const double gap = fabs((double)a[k] - (double)b[k]);
+        if (metric == TMAP_PDIST_CHEBYSHEV)
+            sum = gap > sum ? gap : sum;
+        else
+            sum += metric == TMAP_PDIST_CITYBLOCK ? gap : gap * gap;
     }
     if (metric == TMAP_PDIST_EUCLIDEAN) sum = sqrt(sum);
-    if (metric == TMAP_PDIST_COSINE) sum = 1 - uv / sqrt(uu * vv), slack = 4 * sqrt(fabs(sum));
+    if (metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION) {
+        sum = angle_of(metric, a, b, p->d, &noise);
+        // A point whose coordinates are all the same has no direction left.
+        if (metric == TMAP_PDIST_CORRELATION && !(noise < 1)) return 1;
+        slack = 4 * sqrt(fabs(sum));
+    }
     if (sum != sum) return got != got; // the cosine of a point at 0
-    return fabs(got - sum) <= u * (sum * ((double)p->d + 8) + slack) + 1e-15 * (double)p->d;
+    return fabs(got - sum) <= u * (sum * ((double)p->d + 8) + slack) + 1e-15 * (double)p->d +
+                                  noise * (2 * sqrt(fabs(sum)) + noise);
 }
 
 // The square matrix, pale for near pairs, at most 1024 pixels wide, above a scale.
