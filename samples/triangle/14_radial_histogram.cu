@@ -14,11 +14,14 @@ enum {
     BINS = 21        // bins of the histogram, each 2 units wide
 };
 
+// A block visits fewer than 2^32 pairs of a million points, so 32 bits hold the bins of a block.
+static_assert(N <= 1000000, "more points need several launches, each of a share of the plan");
+
 // [snippet: each-pair]
 typedef struct radial {
     const float *points;
     tmap_u64 *total; // counts of all blocks, in global memory
-    tmap_u32 *bins;  // counts of this block, in shared memory
+    tmap_u32 *bins;  // counts of this block, in shared memory: right up to a million points
 } radial;
 
 TMAP_FN int bin_of(const float *u, const float *v) {

@@ -49,6 +49,8 @@ SNIPPETS = {
     '32': [],
     '33': ['turned', 'turned-launch'],
 }
+# What a sample must not compile with: its text, what replaces it, and what the compiler then says.
+REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}
 TIMED = ['29']  # compares the times of two launches
 READERS = ['19', '20']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
@@ -112,7 +114,16 @@ def check_compile(path):
         r = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True,
                            check=False)
         said = (r.stdout + r.stderr).strip()
-        return f'{command}\n{said}' if r.returncode or said else ''
+        if r.returncode or said:
+            return f'{command}\n{said}'
+        old, new, why = REFUSED.get(os.path.basename(path)[:2], (None, None, None))
+        if old is None:
+            return ''
+        with open(os.path.join(folder, path), 'w', encoding='utf-8') as file:
+            file.write(text_of(path).replace(old, new))
+        r = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True,
+                           check=False)
+        return '' if r.returncode and why in r.stderr else f'compiles with {new}'
 
 
 problems = [f'{path}: {problem}' for path in samples for problem in check_text(path)]
