@@ -121,12 +121,12 @@ TMAP_FN double check_granted(int form, tmap_u64 d, int metric, double want, doub
 // 1 if `got` is what pdist.h says of a distance `want`, also beyond the range of squares.
 TMAP_FN int check_right(int form, tmap_u64 d, int metric, double got, double want, double slack) {
     const int root = metric == TMAP_PDIST_EUCLIDEAN && d > 1 && form != CHECK_PRODUCTS;
-    const double least = form == CHECK_F64 ? DBL_MIN : FLT_MIN;
+    const double least = form == CHECK_F64 ? 1.5e-154 : 1.1e-19; // a root's, as stated
     const double most = form == CHECK_F64 ? DBL_MAX : FLT_MAX, sum = root ? want * want : want;
     if (want != want) return got != got;
     if (got == want || fabs(got - want) <= check_granted(form, d, metric, want, slack)) return 1;
-    if (sum > most * (1 - 1e-6)) return got == (double)INFINITY;
-    return root && want > 0 && sum < least && got >= 0 && got * got <= least * (1 + 1e-6);
+    if (sum > most * (1 - 1e-5)) return got == (double)INFINITY;
+    return root && want > 0 && want < least && got >= 0 && got < least;
 }
 
 typedef struct check_result {
