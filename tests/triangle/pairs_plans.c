@@ -30,6 +30,10 @@ static void pairs(void) {
     EXPECT(p.resident == 16 * 132 && p.grid == 32896, "%u blocks of %u", p.grid, p.resident);
     expect(tmap_pairs_fold_bytes(&p, 8) == 16 + 8 * 32896, "a workspace");
     expect(tmap_pairs_select_bytes(&p, TMAP_PAIRS_FIXED_ORDER) == 263184, "a workspace");
+    p.count = 1ull << 61; // two sets of 2^32 points, 65536 times
+    expect(tmap_pairs_fold_bytes(&p, 64) == ~0ull, "a workspace beyond 64 bits");
+    expect(tmap_pairs_select_bytes(&p, TMAP_PAIRS_FIXED_ORDER) == ~0ull, "the same of a list");
+    expect(tmap_pairs_select_bytes(&p, TMAP_PAIRS_ANY_ORDER) == 16, "the same in any order");
     // Few tiles are cut into bands of 16 rows.
     expect(tmap_pairs_plan_of(3000, 8, 8, &f, &p) == TMAP_OK, "a plan");
     EXPECT(p.items == 21 * 32 && p.cut == 5 && p.band == 16, "%llu items", p.items);

@@ -35,9 +35,9 @@ static int form_of(problem p) {
     return p.products == 1 ? CHECK_PRODUCTS : p.wide ? CHECK_F64 : CHECK_F32;
 }
 
-// In floats the error, in places of the last bit, does not grow with d. Up to 2.2 places of a square and 1.4 of an absolute value come from
-// differences rounded to floats, the rest from their sum; a root has half of a square's and its
-// own.
+// In floats the error, in places of the last bit, does not grow with d. Up to 2.2 places of a square
+// and 1.4 of an absolute value come from differences rounded to floats, the rest from their sum; a
+// root has half of a square's and its own. These are less than pdist.h states.
 static void expect_places(double error, problem p) {
     const double most[] = {3, 5, 4};
     if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error");
@@ -220,8 +220,8 @@ static void run_no_numbers(problem p) {
 
 // Two points so far from each other in their last coordinate: where the square of the distance is
 // no normal float, a Euclidean distance of two coordinates or more is as far off as pdist.h says,
-// and no other distance is, nor is one by products. products: 2: by the function for products, which
-// takes none for two points.
+// and no other distance is, nor is one by products. products: 2: by the function for products,
+// which takes none for two points.
 static void run_range(float distance, tmap_u64 d, int products) {
     double points[2 * 20] = {0};
     points[2 * d - 1] = (double)distance;

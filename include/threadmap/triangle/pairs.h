@@ -541,10 +541,12 @@ TMAP_FN tmap_u64 tmap_pairs_fold_clear(const tmap_pairs_plan *plan) {
     return (8ull * plan->sets + 15) / 16 * 16;
 }
 
-// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes. Compute both numbers
-// after the last change of the plan.
+// Bytes of the workspace of tmap_pairs_fold for accumulators of `bytes` bytes; saturates. Compute
+// both numbers after the last change of the plan.
 TMAP_FN tmap_u64 tmap_pairs_fold_bytes(const tmap_pairs_plan *plan, tmap_u32 bytes) {
-    return tmap_pairs_fold_clear(plan) + plan->count * bytes;
+    const tmap_u64 parts = tmap_mul_saturate(plan->count, bytes);
+    const tmap_u64 all = parts + tmap_pairs_fold_clear(plan);
+    return all < parts ? ~0ull : all;
 }
 
 // Number of the share's items in a set. They begin at item *first of the share.

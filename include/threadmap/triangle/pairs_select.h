@@ -34,9 +34,11 @@ typedef struct tmap_pairs_list {
 
 // Bytes of the workspace of tmap_pairs_select. They must be zero before the first launch that uses
 // them; every launch leaves them zero. Launches that overlap need one workspace each. order:
-// TMAP_PAIRS_ANY_ORDER or _FIXED_ORDER. Example: n = 131072, fixed order: 263184.
+// TMAP_PAIRS_ANY_ORDER or _FIXED_ORDER. Saturates. Example: n = 131072, fixed order: 263184.
 TMAP_FN tmap_u64 tmap_pairs_select_bytes(const tmap_pairs_plan *plan, int order) {
-    return 16 + (order == TMAP_PAIRS_FIXED_ORDER ? 8 * plan->count : 0);
+    const tmap_u64 words = tmap_mul_saturate(plan->count, 8);
+    if (order != TMAP_PAIRS_FIXED_ORDER) return 16;
+    return words > ~0ull - 16 ? ~0ull : words + 16;
 }
 
 #if TMAP_CUDA

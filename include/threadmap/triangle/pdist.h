@@ -811,9 +811,9 @@ static inline cudaError_t tmap_pdist_f64(tmap_pdist_points points, int metric, i
 // workspace: tmap_pdist_workspace(n, d) bytes of device memory with any content, free again after
 // the launch; or null: no products. Calls that overlap need one workspace each. Returns the errors
 // of tmap_pdist_f32, and cudaErrorInvalidValue for a workspace that is not at a multiple of 16.
-// Exactness of products, up to d = 2^20: the error is at most 3 u of a Euclidean distance and 4 u of
-// the others, whatever d is, and of a cosine or correlation also s (2 sqrt(c) + s), where s has no
-// 1.5 u. Euclidean distances have the complete range of floats.
+// Exactness of products, up to d = 2^20: the error is at most 3 u of a Euclidean distance and 4 u
+// of the others, whatever d is, and of a cosine or correlation also s (2 sqrt(c) + s), where s has
+// no 1.5 u. Euclidean distances have the complete range of floats.
 // Cost: d multiplications of doubles on tensor cores and about 20 instructions a pair; one launch
 // more. On an H200, 1.4 times as fast as tmap_pdist_f32 at d = 17, 2.2 to 2.7 times at d = 64. A
 // pair closer than 1/4000 of its distance from the middle of the cloud (1/700 for d = 300) takes as
