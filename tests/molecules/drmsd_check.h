@@ -109,8 +109,8 @@ static inline double drmsd_exactness(const drmsd_set *s, double want) {
 
 // ---- what all forms share -----------------------------------------------------------------------
 
-// What makes results NaN in all forms: a coordinate that is no number, of atom 9, which counts, in a
-// frame or in the reference, even if all pairs of the atom have no weight or are out of bounds, or
+// What makes results NaN in all forms: a coordinate that is no number, of atom 9, which counts, in
+// a frame or in the reference, even if all pairs of the atom have no weight or are out of bounds, or
 // if no pair is within them.
 enum { DRMSD_PLAIN, DRMSD_NO_WEIGHT, DRMSD_FAR, DRMSD_NO_PAIR, DRMSD_NO_NUMBERS };
 

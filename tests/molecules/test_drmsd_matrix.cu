@@ -236,8 +236,8 @@ static void compare_but(drmsd_set set, problem p, int form, tmap_u32 but, int no
 }
 
 // A NaN or an infinite coordinate makes all results of its frame NaN and no other, be it in the
-// reference or in a sampled frame, and be all pairs of its atom excluded; an atom far away costs the
-// other frames nothing.
+// reference or in a sampled frame, and be all pairs of its atom excluded; an atom far away costs
+// the other frames nothing.
 static void run_hard(int form) {
     const problem plain = {9, 12, 0, 0, 1.4};
     const float broken[] = {NAN, INFINITY, -INFINITY};

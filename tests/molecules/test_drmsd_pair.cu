@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_drmsd_pair: tmap_drmsd_pair against the definition in double precision: few and many atoms,
 // chosen atoms, weights, boxes, bounds, each alone and together; all cuts into units; frames that
-// are the same, mirrored or turned, atoms in one place, differences of 1.4, 0.14 and 0.014 in frames
-// of some tens; what is no number; workspaces with any content; what is refused before a launch; an
+// are the same, mirrored or turned, atoms in one place, differences of 1.4, 0.14 and 0.014 in
+// frames of some tens; what is no number; workspaces with any content; what is refused before a launch; an
 // error that an earlier call has left, and the facts of other devices.
 #include "molecules/drmsd_check.h"
 

@@ -12,8 +12,8 @@
 // exclude all pairs of this atom.
 //
 // Exactness: distances are floats, except where a header says otherwise. So the relative error of a
-// result is below 3 * 10^-7 + 10^-6 d / (n D), where n atoms count that are about d from each other,
-// and D is the dRMSD. Example: 200 atoms, d = 10, D = 0.01: 5 * 10^-6. A turned, moved or mirrored
+// result is below 3 * 10^-7 + 10^-6 d / (n D), where n atoms count, about d from each other, and D
+// is the dRMSD. Example: 200 atoms, d = 10, D = 0.01: 5 * 10^-6. A turned, moved or mirrored
 // frame has the same distances: the dRMSD of a frame and its mirror image is 0.
 //
 // The calls are the same for all forms, each in its header:
@@ -90,8 +90,9 @@ typedef struct tmap_drmsd_in {
                             // Not of all pairs
 } tmap_drmsd_in;
 
-// How drmsd_pair.h divides its work. A unit is all pairs of `columns` atoms j with a band of columns
-// >> cut atoms i. A triangle of squares of units has all pairs; a block takes neighbouring units.
+// How drmsd_pair.h divides its work. A unit is all pairs of `columns` atoms j with a band of
+// columns >> cut atoms i. A triangle of squares of units has all pairs; a block takes
+// neighbouring units.
 typedef struct tmapi_drmsd_pair_plan {
     const void *kernel;
     tmap_u64 units;
@@ -170,9 +171,9 @@ TMAP_FN void tmapi_drmsd_pair_cut(tmapi_drmsd_pair_plan *p, tmap_u32 columns, tm
     p->grid = p->units < TMAPI_DRMSD_PAIR_BLOCKS ? (tmap_u32)p->units : TMAPI_DRMSD_PAIR_BLOCKS;
 }
 
-// Cuts the pairs of `atoms` atoms into at least 4096 units, as large as possible; or into 1024 of at
-// most 128 x 128 pairs, if there are that many of 128 x 16. The cut does not depend on the GPU, so
-// neither does the order of sums.
+// Cuts the pairs of `atoms` atoms into at least 4096 units, as large as possible; or into 1024 of
+// 128 x 128 pairs or fewer, if there are that many of 128 x 16. The cut does not depend on the GPU,
+// so neither does the order of sums.
 TMAP_FN void tmapi_drmsd_pair_cut_all(tmapi_drmsd_pair_plan *p, tmap_u32 atoms) {
     p->kernel = 0, p->atoms = atoms;
     for (tmap_u32 columns = 512, cut = 2; columns >= 128; columns /= 2, --cut) {
@@ -224,7 +225,7 @@ TMAP_FN int tmap_drmsd_plan_of(tmap_drmsd_shape shape, const tmap_facts *facts,
         if (count > 0xffffffffu - 512) return TMAP_EINVAL;
         if (!tmap_resident_blocks(facts, TMAPI_DRMSD_PAIR_THREADS, 0)) return TMAP_ERANGE;
         tmapi_drmsd_pair_cut_all(&p.pair, count);
-    } else { // floats of a pair: its distance in the reference, and its weight; or a difference, too
+    } else { // floats of a pair: its distance in the reference and its weight; or a difference too
         code = tmap_pairs_frames_plan_of(count, p.frames, close ? 4 : 1 + weighted,
                                          sizeof(tmapi_drmsd_frames_sum), facts, &p.pairs_frames);
     }
