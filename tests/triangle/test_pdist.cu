@@ -216,6 +216,20 @@ static void run_no_numbers(problem p) {
     kit_release(0);
 }
 
+// Every third point has equal coordinates: its correlation with any other is NaN, as in scipy.
+static void run_constant(problem p) {
+    if (!check_turn()) return;
+    double *coordinates = (double *)kit_host(p.n * p.d * sizeof *coordinates);
+    p.metric = TMAP_PDIST_CORRELATION;
+    for (tmap_u64 at = 0; at < p.n * p.d; ++at) {
+        const tmap_u64 i = at / p.d;
+        coordinates[at] = (double)(1000 + check_hash(i, i % 3 == 1 ? 0 : at) % 4096 / 4096.0f);
+    }
+    const void *points = points_of(p, coordinates, 0);
+    compare(p, points, run_launch(p, points));
+    kit_release(0);
+}
+
 // ---- the range of floats ------------------------------------------------------------------------
 
 // Two points so far from each other in their last coordinate: where the square of the distance is
@@ -455,6 +469,12 @@ int main(void) {
             problem p = {HARD_FEW, d, 0, c % 2 ? 5 : 3, 1, 0, c / 2};
             run_hard(6, p);
         }
+    for (tmap_u64 d = 2; d <= 100; d += 1 + d / 3) {
+        problem p = {40, d, 0, 0, 1, 0, 0};
+        run_constant(p);
+        p.products = tensor;
+        if (d > 16) run_constant(p);
+    }
     for (tmap_u64 d = 1; d <= 17; d += d < 4 ? 1 : 13) {
         const float distances[] = {1e-30f, 1e-20f,  1.2e-19f, 1e-10f, 1,
                                    1e15f,  1.8e19f, 3e19f,    1e38f};

@@ -178,8 +178,8 @@ TMAP_DEVICE tmap_u32 tmapi_box_row(tmap_nbb f, const tmapi_box_column *c, tmap_u
     return word;
 }
 
-// Calls visit(job, x, y, cell) for places of this block, which walks down the embedding; cell: 1 for
-// a cell. Leaves out places only where a warp has no cell in 32 of its rows. All threads of the
+// Calls visit(job, x, y, cell) for places of this block, which walks down the embedding; cell: 1
+// for a cell. Leaves out places only where a warp has no cell in 32 of its rows. All threads of the
 // block call it, 32 x 32. A warp has one row at a time, and each lane makes the word of one of its
 // next 32 rows.
 TMAP_DEVICE void tmapi_box_walk_down(tmap_nbb f, tmap_box b,

@@ -495,10 +495,10 @@ TMAP_DEVICE void tmapi_store_stage(const tmapi_store *s, int by_vectors, tmap_u3
 // ---- points of one length -----------------------------------------------------------------------
 
 // Scaling of a tile's points. length: the length they are scaled to, 0: not scaled. centred: 1: the
-// mean of a point's coordinates is subtracted first; share: 1 / d. at: a mean and a factor for each
-// position, for points that are staged in pieces.
+// mean of a point's coordinates is subtracted first, divided so that equal floats have a mean equal
+// to them. at: a mean and a factor for each position, for points that are staged in pieces.
 typedef struct tmapi_store_scale {
-    double length, share;
+    double length;
     int centred;
     double *at;
 } tmapi_store_scale;
@@ -538,7 +538,7 @@ TMAP_DEVICE void tmapi_store_measure(const tmapi_store *s, const tmapi_store_sca
             }
 #pragma unroll
             for (int k = 1; k < 8; k *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, k);
-            if (!squares) centre = sum * scale->share;
+            if (!squares) centre = sum / (double)s->d;
         }
         if (lane == 0 && x + threadIdx.x % 32 / 8 < places) {
             scale->at[2 * p.place] = centre;
@@ -589,7 +589,7 @@ TMAP_DEVICE void tmapi_store_scale_by(const tmapi_store *s, int whole, tmap_u32 
         double centre = 0, factor;
         if (whole) {
             if (scale->centred)
-                centre = tmapi_store_sum_of(s, point, count, planes, 0, 0) * scale->share;
+                centre = tmapi_store_sum_of(s, point, count, planes, 0, 0) / (double)s->d;
             factor = scale->length * tmapi_store_inverse_root(
                                          tmapi_store_sum_of(s, point, count, planes, 1, centre));
         } else {
@@ -739,7 +739,7 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
         const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, TMAPI_STORE_BAND,
                                                TMAPI_STORE_WARPS, 1, points, bytes, out);
-        const tmapi_store_scale none = {0, 0, 0, 0};
+        const tmapi_store_scale none = {0, 0, 0};
         tmapi_store_value v = {value, job};
         tmapi_store_stage(&s, 0, 0, planes, staged);
         tmapi_store_ready(&s, 1, 0, planes, &none, staged);
@@ -944,7 +944,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
 // bytes; for each pair, finish, about 4 instructions and a store.
 TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points points,
                                        tmap_pairs_sum sum, tmap_u32 bytes, void *out, void *job) {
-    const tmapi_store_scale none = {0, 0, 0, 0};
+    const tmapi_store_scale none = {0, 0, 0};
     const tmapi_store_ways ways = {sum, {job, job, job}, 0};
     const tmap_points of_plan = {points.a, points.b, points.size, plan->d};
     if (!tmapi_store_check(plan, of_plan, bytes, TMAP_PAIRS_SUMS_THREADS, "tmap_pairs_store_sums"))

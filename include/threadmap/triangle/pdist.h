@@ -210,14 +210,12 @@ typedef struct tmapi_pdist_job {
     const void *points;
     void *out;
     int metric;
-    double share; // 1 / d
 } tmapi_pdist_job;
 
 // Cosines: points of length sqrt(1/2) have half the squared distance of points of length 1.
 TMAP_DEVICE tmapi_store_scale tmapi_pdist_scale(const tmapi_pdist_job *j, unsigned char *behind) {
     const tmapi_store_scale scale = {tmapi_pdist_is_cosine(j->metric) ? 0.70710678118654752 : 0,
-                                     j->share, j->metric == TMAP_PDIST_CORRELATION,
-                                     (double *)behind};
+                                     j->metric == TMAP_PDIST_CORRELATION, (double *)behind};
     return scale;
 }
 
@@ -740,7 +738,7 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
                          : size == 8      ? (const void *)tmapi_pdist_f64_any
                          : part           ? (const void *)tmapi_pdist_f32_part
                                           : (const void *)tmapi_pdist_f32_any;
-    const tmapi_pdist_job job = {points.data, out, metric, 1.0 / (double)d};
+    const tmapi_pdist_job job = {points.data, out, metric};
     const tmap_pairs_store_shape shape = {(tmap_u32)n, few ? 4 : (tmap_u32)d, size,
                                           (tmap_u32)layout | hollow, size};
     tmap_pairs_plan plan;
