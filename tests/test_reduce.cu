@@ -2,8 +2,15 @@
 // test_reduce: the sums of reduce.h over warps and blocks of many shapes, down to one thread:
 // integers exactly, floats within their stated error of a sum in double, with and without flushing
 // what is below the normal floats to 0, and what NaN, infinities and extreme values must give. And
-// accumulators of all sizes over warps, blocks and launches, by fold.h.
+// accumulators of all sizes over warps, blocks and launches, by fold.h, also one fold after another.
 #include "kit.h"
+
+// Lane 1 leaves each barrier late: the other threads run ahead as far as the code lets them.
+static __device__ void late_barrier(void) {
+    __syncthreads();
+    for (int i = 0; i < 30 && threadIdx.x % 32 == 1; ++i) __nanosleep(100);
+}
+#define __syncthreads() late_barrier()
 #include <threadmap/fold.h>
 #include <threadmap/reduce.h>
 
@@ -273,6 +280,31 @@ static void run_fold(dim3 block, tmap_u32 words) {
     kit_release(0);
 }
 
+// Folds `times` times without a barrier of its own in between: fold k adds thread + k.
+static __global__ void __launch_bounds__(256) fold_again(tmap_u32 times, tmap_fold_to to) {
+    const tmap_u32 zero = 0, words = 1;
+    const tmap_fold fold = {&zero, 4, fold_words};
+    for (tmap_u32 k = 0; k < times; ++k) {
+        const tmap_fold_to one = {(char *)to.workspace + 64 * k, (tmap_u32 *)to.result + k};
+        tmap_u32 sum = blockIdx.x * blockDim.x + threadIdx.x + k;
+        tmap_fold_grid(&sum, fold, one, (void *)&words);
+    }
+}
+
+// The threads of a block that have left a fold do not disturb those that still read its scratch.
+static void run_again(tmap_u32 blocks) {
+    enum { TIMES = 40 };
+    const tmap_u32 threads = 256 * blocks, ramp = threads * (threads - 1) / 2;
+    const tmap_fold_to to = {kit_filled(64 * TIMES, 0), kit_guarded(4 * TIMES)};
+    tmap_u32 wrong = 0;
+    fold_again<<<blocks, 256>>>(TIMES, to);
+    CHECK(cudaGetLastError());
+    const tmap_u32 *got = (const tmap_u32 *)kit_to_host(to.result, 4 * TIMES);
+    for (tmap_u32 k = 0; k < TIMES; ++k) wrong += got[k] != ramp + k * threads;
+    EXPECT(!wrong, "folds one after another in a kernel of %u blocks", blocks);
+    kit_release(0);
+}
+
 int main(void) {
     const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
                            dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
@@ -302,6 +334,7 @@ int main(void) {
             if (blocks[b].x * blocks[b].y * blocks[b].z % 32 == 0 && check_turn())
                 run_fold(blocks[b], words);
     }
+    for (tmap_u32 n = 1; n <= 3; ++n) run_again(n);
     for (unsigned special = 0; special < 8; ++special) run_case(dim3(64), 1, SPECIAL, special);
     for (int fill = 0; fill < SPECIAL; ++fill) run_order(fill);
     return kit_end("test_reduce");

@@ -38,8 +38,9 @@ typedef struct tmap_fold {
 // Where a fold works and writes: two addresses in device memory.
 typedef struct tmap_fold_to {
     void *workspace; // at a multiple of 16; tmap_fold_grid and the engines say how many bytes.
-                     // Zero it once, before the first launch: each launch leaves it ready for the
-                     // next. Overlapping launches, and two folds of a kernel, need one each.
+                     // Zero all of it once, before the first launch: each launch leaves it ready
+                     // for the next. After a failed launch zero it again. Overlapping launches,
+                     // and two folds of a kernel, need one each.
     void *result;    // an accumulator, at a multiple of its alignment
 } tmap_fold_to;
 
@@ -47,10 +48,11 @@ typedef struct tmapi_fold_words {
     alignas(16) tmap_u32 word[TMAP_FOLD_BYTES_MAX / 4];
 } tmapi_fold_words;
 
-// 1 if the functions below take accumulators of this size.
+// 1 if the functions below take accumulators of this size. A fold of another size does nothing: a
+// larger accumulator would be written past the end of the engine's own.
 TMAP_DEVICE int tmapi_fold_check(tmap_fold fold, const char *function) {
-    return TMAPI_CHECK(fold.bytes % 4 == 0 && fold.bytes - 4 <= TMAP_FOLD_BYTES_MAX - 4, function,
-                       "fold.bytes is not a multiple of 4 from 4 to 64");
+    const int fits = fold.bytes % 4 == 0 && fold.bytes - 4 <= TMAP_FOLD_BYTES_MAX - 4;
+    return TMAPI_CHECK(fits, function, "fold.bytes is not a multiple of 4 from 4 to 64") && fits;
 }
 
 // 1 if a counter of `count` arrivals was 0 before the first one.
@@ -93,8 +95,10 @@ TMAP_DEVICE void tmapi_fold_join_lanes(void *accumulator, tmap_u32 size, tmap_fo
 }
 
 // Joins the accumulators of a full warp into that of lane 0; other lanes keep partial results.
-// Collective for the warp. Cost: five times fold.bytes / 4 shuffles.
+// Collective for the warp; it uses no memory that others might reuse. Cost: five times
+// fold.bytes / 4 shuffles.
 TMAP_DEVICE void tmap_fold_warp(void *accumulator, tmap_fold fold, void *job) {
+    if (!tmapi_fold_check(fold, "tmap_fold_warp")) return;
     tmapi_fold_join_lanes(accumulator, fold.bytes, fold.join, job, 32);
 }
 
@@ -105,6 +109,7 @@ TMAP_DEVICE void tmap_fold_warp(void *accumulator, tmap_fold fold, void *job) {
 TMAP_DEVICE void tmap_fold_block(void *accumulator, tmap_fold fold, void *job, void *scratch) {
     const tmap_u32 rank = tmap_thread_rank(), warps = tmapi_fold_warps();
     unsigned char *parts = (unsigned char *)scratch;
+    if (!tmapi_fold_check(fold, "tmap_fold_block")) return;
     tmap_fold_warp(accumulator, fold, job);
     if (rank % 32 == 0) tmapi_fold_move(parts + rank / 32 * fold.bytes, accumulator, fold.bytes);
     __syncthreads();
@@ -164,16 +169,17 @@ TMAP_DEVICE void *tmapi_fold_scratch(tmap_u32 bytes) {
 // Joins the accumulators of all threads of a launch; the last block to arrive writes the result to
 // *to.result. All threads of all blocks call it, in grids of one axis and blocks of full warps, and
 // all return from it. to.workspace: 16 bytes plus fold.bytes for each block (tmap_each_fold_bytes
-// of a plan). Its first 16 bytes must be 0 before a launch; the launch sets them to 0 again. After
-// a failed launch, zero them again. Launches that run one after another can share a workspace.
+// of a plan), zeroed once; launches that run one after another can share it. Shared memory: its
+// own, which it reuses safely: calls may follow each other in a kernel without a barrier.
 // Exactness: the order of joins depends only on the grid and the block, so the result has the
-// same bits in every run. Cost: tmap_fold_block, and in the last block a second one over
-// gridDim.x parts.
+// same bits in every run. Cost: tmap_fold_block and a barrier, and in the last block a second one
+// over gridDim.x parts.
 TMAP_DEVICE void tmap_fold_grid(void *accumulator, tmap_fold fold, tmap_fold_to to, void *job) {
     const tmap_u32 rank = tmap_thread_rank(), bytes = fold.bytes;
     unsigned char *parts = (unsigned char *)to.workspace + 16;
     void *scratch = tmapi_fold_scratch(bytes);
     if (!tmapi_fold_check(fold, "tmap_fold_grid")) return;
+    __syncthreads(); // the first warp has read what an earlier fold of this kernel left in scratch
     tmap_fold_block(accumulator, fold, job, scratch);
     if (gridDim.x > 1) {
         if (rank == 0) tmapi_fold_move(parts + blockIdx.x * (tmap_u64)bytes, accumulator, bytes);
