@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <threadmap/adaptive.h>
 #include <threadmap/fractal.h>
+#include <threadmap/fractal3.h>
 #include <threadmap/triangle.h>
 #include <unistd.h>
 
@@ -146,20 +147,87 @@ static __device__ void add_cell(void *, void *sum, tmap_cell, const void *) { ++
 static __device__ void rule(void *, tmap_cell, tmap_u32, const void *, void *next) {
     *(tmap_u32 *)next = 0;
 }
-static __global__ void each(tmap_each_plan plan, job j) { tmap_each(&plan, visit, &j); }
-#define EACH_FOLD(name, size) \
-    static __global__ void __launch_bounds__(512, 2) name(tmap_each_plan plan, job j) { \
-        const tmap_u64 zero = 0; \
+static __device__ void read_cell(void *, tmap_cell, void *value) { *(tmap_u32 *)value = 0; }
+static __device__ void use_cell(void *, tmap_cell, const void *) {}
+
+#define EACH(name) static __global__ void __launch_bounds__(512, 1) name(tmap_each_plan plan, job j)
+EACH(each) { tmap_each(&plan, visit, &j); }
+EACH(each_into) {
+    const tmap_array out = {j.out, 4};
+    tmap_each_into(&plan, visit, out, &j);
+}
+EACH(each_update) { tmap_each_update(&plan, read_cell, use_cell, &j); }
+#define EACH_FOLD(name, size, bytes) \
+    EACH(name) { \
+        const tmap_u64 zero[9] = {0}; \
         const tmap_array in = {j.points, size}; \
         const tmap_fold_to to = {j.workspace, j.result}; \
-        tmap_each_fold(&plan, in, add_cell, fold_of(&zero, 8), to, &j); \
+        tmap_each_fold(&plan, in, add_cell, fold_of(zero, bytes), to, &j); \
     }
-EACH_FOLD(each_fold, 4)
-EACH_FOLD(each_fold_3, 3)
-EACH_FOLD(each_fold_16, 16)
-static __global__ void __launch_bounds__(512, 2) stencil_words(tmap_each_plan plan, job j) {
-    const tmap_array in = {j.points, 4};
-    tmap_each_stencil_words(&plan, in, rule, j.out, &j);
+EACH_FOLD(each_fold, 4, 8)
+EACH_FOLD(each_fold_3, 3, 8)
+EACH_FOLD(each_fold_16, 16, 8)
+EACH_FOLD(each_fold_sum_72, 4, 72)
+EACH_FOLD(each_fold_sum_6, 4, 6)
+#define EACH_STENCIL(name, call, size) \
+    EACH(name) { \
+        const tmap_array in = {j.points, size}; \
+        call(&plan, in, rule, j.out, &j); \
+    }
+EACH_STENCIL(stencil, tmap_each_stencil, 4)
+EACH_STENCIL(stencil_3, tmap_each_stencil, 3)
+EACH_STENCIL(stencil_words, tmap_each_stencil_words, 4)
+EACH_STENCIL(stencil_words_8, tmap_each_stencil_words, 8)
+
+static __device__ void visit3(void *, tmap_cell3) {}
+static __device__ void add_cell3(void *, void *sum, tmap_cell3, const void *) {
+    ++*(tmap_u64 *)sum;
+}
+static __device__ void read_cell3(void *, tmap_cell3, void *value) { *(tmap_u32 *)value = 0; }
+static __device__ void use_cell3(void *, tmap_cell3, const void *) {}
+static __device__ void rule3(void *, tmap_cell3, tmap_u32, const void *, void *next) {
+    *(tmap_u32 *)next = 0;
+}
+#define EACH3(name) \
+    static __global__ void __launch_bounds__(512, 1) name(tmap_each3_plan plan, job j)
+EACH3(each3) { tmap_each3(&plan, visit3, &j); }
+EACH3(each3_update) { tmap_each3_update(&plan, read_cell3, use_cell3, &j); }
+#define EACH3_FOLD(name, size, bytes) \
+    EACH3(name) { \
+        const tmap_u64 zero[9] = {0}; \
+        const tmap_array in = {j.points, size}; \
+        const tmap_fold_to to = {j.workspace, j.result}; \
+        tmap_each3_fold(&plan, in, add_cell3, fold_of(zero, bytes), to, &j); \
+    }
+EACH3_FOLD(each3_fold, 4, 8)
+EACH3_FOLD(each3_fold_3, 3, 8)
+EACH3_FOLD(each3_fold_sum_72, 4, 72)
+#define EACH3_STENCIL(name, call, size) \
+    EACH3(name) { \
+        const tmap_array in = {j.points, size}; \
+        call(&plan, in, rule3, j.out, &j); \
+    }
+EACH3_STENCIL(stencil3, tmap_each3_stencil, 4)
+EACH3_STENCIL(words3, tmap_each3_words, 16)
+EACH3_STENCIL(words3_8, tmap_each3_words, 8)
+
+// Folds in a kernel's own loop.
+static __global__ void fold_grid_72(tmap_each_plan, job j) {
+    const tmap_u64 zero[9] = {0};
+    const tmap_fold_to to = {j.workspace, j.result};
+    tmap_u64 sum[9] = {0};
+    tmap_fold_grid(sum, fold_of(zero, 72), to, 0);
+}
+static __global__ void fold_block_72(tmap_each_plan, job) {
+    __shared__ tmap_u64 scratch[9 * 16];
+    const tmap_u64 zero[9] = {0};
+    tmap_u64 sum[9] = {0};
+    tmap_fold_block(sum, fold_of(zero, 72), 0, scratch);
+}
+static __global__ void fold_warp_72(tmap_each_plan, job) {
+    const tmap_u64 zero[9] = {0};
+    tmap_u64 sum[9] = {0};
+    tmap_fold_warp(sum, fold_of(zero, 72), 0);
 }
 
 static __device__ tmap_ask_range query(const void *, const tmap_ask_region *, tmap_ask_team) {
@@ -272,6 +340,38 @@ static cudaError_t by_cells(const test_case *c) {
     must(tmap_each_fold_plan_make(tmap_fractal_gasket(), 9, 0, c->kernel, &plan));
     return tmap_each_launch(&plan, &j, 0);
 }
+static cudaError_t by_words(const test_case *c) {
+    const job j = memory(c);
+    tmap_each_plan plan;
+    must(tmap_each_stencil_words_plan_make(tmap_fractal_gasket(), 7, c->kernel, &plan));
+    return tmap_each_launch(&plan, &j, 0);
+}
+static cudaError_t by_cells3(const test_case *c) {
+    const tmap_pitch3 tight = {0, 0};
+    const job j = memory(c);
+    tmap_each3_plan plan;
+    must(tmap_each3_plan_make(tmap_fractal3_menger(), 3, tight, c->kernel, &plan));
+    return tmap_each3_launch(&plan, &j, 0);
+}
+static cudaError_t by_words3(const test_case *c) {
+    const job j = memory(c);
+    tmap_each3_plan plan;
+    must(tmap_each3_words_plan_make(tmap_fractal3_menger(), 3, c->kernel, &plan));
+    return tmap_each3_launch(&plan, &j, 0);
+}
+// A plan of zeros, as a static one that no maker has made.
+static cudaError_t by_zeros(const test_case *c) {
+    static tmap_each_plan none;
+    job j = memory(c);
+    void *arguments[] = {&none, &j};
+    return cudaLaunchKernel(c->kernel, dim3(1), dim3(128), arguments, 0, 0);
+}
+static cudaError_t by_zeros3(const test_case *c) {
+    static tmap_each3_plan none;
+    job j = memory(c);
+    void *arguments[] = {&none, &j};
+    return cudaLaunchKernel(c->kernel, dim3(1), dim3(128), arguments, 0, 0);
+}
 static cudaError_t by_no_plan(const test_case *c) {
     tmap_each_plan plan;
     memset(&plan, 0x7f, sizeof plan);
@@ -339,6 +439,13 @@ static const test_case cases[] = {
     CASE(by_frames, pairs_frames, 0, 0, RIGHT, NULL),
     CASE(by_cells, each, 0, 0, RIGHT, NULL),
     CASE(by_cells, each_fold, 0, 0, RIGHT, NULL),
+    CASE(by_cells, stencil, 0, 0, RIGHT, NULL), // slow, but right
+    CASE(by_cells, stencil_words, 0, 0, RIGHT, NULL),
+    CASE(by_words, stencil_words, 0, 0, RIGHT, NULL),
+    CASE(by_cells3, each3_fold, 0, 0, RIGHT, NULL),
+    CASE(by_cells3, stencil3, 0, 0, RIGHT, NULL),
+    CASE(by_cells3, words3, 0, 0, RIGHT, NULL),
+    CASE(by_words3, words3, 0, 0, RIGHT, NULL),
     ASK(ask_query, ask_share, ask_finish, NULL),
     CASE(by_triples, triples_fold, 2, 4, RIGHT, NULL),
     CASE(by_triples, triples_select, 2, 4, RIGHT, NULL),
@@ -373,7 +480,38 @@ static const test_case cases[] = {
     CASE(by_cells, each_fold, 0, 0, DIRT, DIRTY),
     CASE(by_cells, each_fold_3, 0, 0, RIGHT, "tmap_each_fold: elements do not have"),
     CASE(by_cells, each_fold_16, 0, 0, RIGHT, "tmap_each_fold: elements have more than 8 bytes"),
-    CASE(by_cells, stencil_words, 0, 0, RIGHT, "tmap_each_stencil_words: in.size is not"),
+    CASE(by_cells, each_fold_sum_72, 0, 0, RIGHT, "tmap_each_fold: fold.bytes is not"),
+    CASE(by_cells, each_fold_sum_6, 0, 0, RIGHT, "tmap_each_fold: fold.bytes is not"),
+    CASE(by_cells, fold_grid_72, 0, 0, RIGHT, "tmap_fold_grid: fold.bytes is not"),
+    CASE(by_cells, fold_block_72, 0, 0, RIGHT, "tmap_fold_block: fold.bytes is not"),
+    CASE(by_cells, fold_warp_72, 0, 0, RIGHT, "tmap_fold_warp: fold.bytes is not"),
+    CASE(by_cells, stencil_3, 0, 0, RIGHT, "tmap_each_stencil: elements do not have"),
+    CASE(by_cells, stencil_words_8, 0, 0, RIGHT, "tmap_each_stencil_words: in.size is not"),
+    CASE(by_words, stencil_words_8, 0, 0, RIGHT, "tmap_each_stencil_words: in.size is not"),
+    CASE(by_zeros, each, 0, 0, RIGHT, "tmap_each: no maker of plans has made the plan"),
+    CASE(by_zeros, each_into, 0, 0, RIGHT, "tmap_each_into: no maker"),
+    CASE(by_zeros, each_update, 0, 0, RIGHT, "tmap_each_update: no maker"),
+    CASE(by_zeros, each_fold, 0, 0, RIGHT, "tmap_each_fold: no maker"),
+    CASE(by_zeros, stencil, 0, 0, RIGHT, "tmap_each_stencil: no maker"),
+    CASE(by_zeros, stencil_words, 0, 0, RIGHT, "tmap_each_stencil_words: no maker"),
+    CASE(by_words, each, 0, 0, RIGHT, "tmap_each: the plan is for words"),
+    CASE(by_words, each_into, 0, 0, RIGHT, "tmap_each_into: the plan is for words"),
+    CASE(by_words, each_update, 0, 0, RIGHT, "tmap_each_update: the plan is for words"),
+    CASE(by_words, each_fold, 0, 0, RIGHT, "tmap_each_fold: the plan is for words"),
+    CASE(by_words, stencil, 0, 0, RIGHT, "tmap_each_stencil: the plan is for words"),
+    CASE(by_cells3, each3_fold, 0, 0, DIRT, DIRTY),
+    CASE(by_cells3, each3_fold_3, 0, 0, RIGHT, "tmap_each3_fold: elements do not have"),
+    CASE(by_cells3, each3_fold_sum_72, 0, 0, RIGHT, "tmap_each3_fold: fold.bytes is not"),
+    CASE(by_words3, words3_8, 0, 0, RIGHT, "tmap_each3_words: in.size is not"),
+    CASE(by_zeros3, each3, 0, 0, RIGHT, "tmap_each3: no maker"),
+    CASE(by_zeros3, each3_update, 0, 0, RIGHT, "tmap_each3_update: no maker"),
+    CASE(by_zeros3, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: no maker"),
+    CASE(by_zeros3, stencil3, 0, 0, RIGHT, "tmap_each3_stencil: no maker"),
+    CASE(by_zeros3, words3, 0, 0, RIGHT, "tmap_each3_words: no maker"),
+    CASE(by_words3, each3, 0, 0, RIGHT, "tmap_each3: the plan is for words"),
+    CASE(by_words3, each3_update, 0, 0, RIGHT, "tmap_each3_update: the plan is for words"),
+    CASE(by_words3, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: the plan is for words"),
+    CASE(by_words3, stencil3, 0, 0, RIGHT, "tmap_each3_stencil: the plan is for words"),
     ASK(ask_share, ask_query, ask_finish, "tmap_ask_query: tmap_ask_kernels has"),
     ASK(ask_finish, ask_share, ask_query, "tmap_ask_finish: tmap_ask_kernels has"),
     CASE(by_triples, triples_fold, 2, 4, DIRT, DIRTY),

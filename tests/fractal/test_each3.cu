@@ -135,6 +135,35 @@ static __global__ void __launch_bounds__(512, 1) blend_cells(tmap_each3_plan pla
     tmap_each3_stencil(&plan, in, blend_rule, b.out, &b);
 }
 
+// A slice of a word from 27 slices, of which none can be exchanged, and from where the word is.
+TMAP_FN unsigned char slice_byte(const unsigned char *places, tmap_u32 size, tmap_u32 i,
+                                 tmap_u64 at) {
+    tmap_u32 sum = (tmap_u32)at * 37 + i;
+    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) sum = sum * 31 + places[n * size + i];
+    return (unsigned char)(sum >> 7);
+}
+#define WORDS_OF(size) \
+    static __device__ void slice_##size(void *, tmap_cell3 cell, tmap_u32, const void *places, \
+                                        void *next) { \
+        const tmap_u64 at = cell.at + cell.x + 3 * cell.y + 5 * cell.z; \
+        for (tmap_u32 i = 0; i < size; ++i) \
+            ((unsigned char *)next)[i] = slice_byte((const unsigned char *)places, size, i, at); \
+    } \
+    static __global__ void __launch_bounds__(512, 1) words_##size(tmap_each3_plan plan, blend b) { \
+        const tmap_array in = {b.in, size}; \
+        tmap_each3_words(&plan, in, slice_##size, b.out, &b); \
+    }
+WORDS_OF(2)
+WORDS_OF(4)
+WORDS_OF(8)
+WORDS_OF(16)
+static const void *words_kernel(tmap_u32 size) {
+    return size == 2   ? (const void *)words_2
+           : size == 4 ? (const void *)words_4
+           : size == 8 ? (const void *)words_8
+                       : (const void *)words_16;
+}
+
 // ---- cases --------------------------------------------------------------------------------------
 
 // What mark adds for cell i.
@@ -201,7 +230,8 @@ static void run_fold(const scene *s, tmap_u64 *state) {
     expect(sum == want, "the fold of all shares");
 }
 
-static void run_stencil(const scene *s, tmap_u64 *state) {
+// own: by the plan of the stencil's maker, which knows no turned copies; otherwise by another one.
+static void run_stencil(const scene *s, int own, tmap_u64 *state) {
     const tmap_u64 bytes = s->elements * 4;
     tmap_u32 *in = (tmap_u32 *)kit_host(bytes), *want = (tmap_u32 *)kit_host(bytes);
     tmap_each3_plan plan;
@@ -216,11 +246,15 @@ static void run_stencil(const scene *s, tmap_u64 *state) {
         }
         want[element_of(s, i)] = blended(around, v, (tmap_u32)(at[2] + 5 * at[1]));
     }
-    CHECK(tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, (const void *)blend_cells, &plan));
+    const void *kernel = (const void *)blend_cells;
+    CHECK(own ? tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, kernel, &plan)
+              : tmap_each3_turned_plan_make(s->t, s->r, s->pitch, kernel, &plan));
     plan.offset = s->offset;
     b.in = (const tmap_u32 *)kit_to_device(in, bytes), b.out = (tmap_u32 *)kit_guarded(bytes);
     launch(&plan, &b, state);
-    expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0, "a stencil");
+    expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0,
+           own ? "a stencil" : "a stencil by the plan of another maker");
+    if (!own) return;
 
     // A walk by a stencil's plan.
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
@@ -244,6 +278,50 @@ static void pack(const scene *s, const unsigned char *cells, unsigned char *word
         tmap_compact3_bit(s->t.f, s->r, i, &word, &bit);
         words[word * size + bit / 8] |= (unsigned char)(cells[i] << bit % 8); // little-endian
     }
+}
+
+// Words by the plans of all makers: of words, of stencils, and of cells with turned copies or not.
+static void run_words(const scene *s, int maker, tmap_u64 *state) {
+    const tmap_compact_word word = tmap_compact3_word_of(s->t.f, s->r);
+    const tmap_u32 size = tmap_compact3_slice(word);
+    const tmap_u64 words = s->cells / word.cells, all = (s->offset + words) * word.bytes;
+    const void *kernel = words_kernel(size);
+    unsigned char *cells = (unsigned char *)kit_zeroed(s->cells);
+    unsigned char *in = (unsigned char *)kit_zeroed(all + 15);
+    unsigned char *want = (unsigned char *)memset(kit_host(all), KIT_POISON, all);
+    unsigned char *places = (unsigned char *)kit_host(TMAP_AROUND3 * word.bytes);
+    tmap_each3_plan plan;
+    CHECK(maker == 0   ? tmap_each3_words_plan_make(s->t.f, s->r, kernel, &plan)
+          : maker == 1 ? tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, kernel, &plan)
+                       : tmap_each3_turned_plan_make(s->t, s->r, s->pitch, kernel, &plan));
+    plan.offset = s->offset;
+    for (tmap_u64 i = 0; i < s->cells; ++i) cells[i] = kit_below(state, 3) == 0;
+    pack(s, cells, in + s->offset * word.bytes);
+    for (tmap_u64 w = 0; w < words; ++w) {
+        const tmap_xyz64 at = tmap_turned_lambda_linear64(s->t, w, s->r - word.level);
+        const tmap_u64 number = s->offset + w, hash = number + at.x + 3 * at.y + 5 * at.z;
+        memset(places, 0, TMAP_AROUND3 * word.bytes);
+        for (tmap_u32 b = 0; b < word.cells; ++b)
+            for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
+                const int other = beside(s, b * words + w, n);
+                if (other < 0 || !cells[other]) continue; // slice after slice
+                places[b / 8 / size * TMAP_AROUND3 * size + n * size + b / 8 % size] |=
+                    (unsigned char)(1u << b % 8);
+            }
+        for (tmap_u32 i = 0; i < word.bytes; ++i) {
+            const int left = (int)word.cells - 8 * (int)i; // idle bits are cleared
+            const unsigned char *slice = places + i / size * TMAP_AROUND3 * size;
+            want[number * word.bytes + i] =
+                (unsigned char)(slice_byte(slice, size, i % size, hash) &
+                                (left >= 8  ? 0xff
+                                 : left > 0 ? (1 << left) - 1
+                                            : 0));
+        }
+    }
+    const blend b = {(const tmap_u32 *)kit_to_device(in, all), (tmap_u32 *)kit_guarded(all)};
+    launch(&plan, &b, state);
+    kit_more(", words of %u cells, maker %d", word.cells, maker);
+    expect(memcmp(kit_to_host(b.out, all), want, all) == 0, "every word once");
 }
 
 // Some steps of an automaton of one bit per cell.
@@ -337,11 +415,15 @@ int main(void) {
         if (scene_make(&s, BRUTE_TURNED, r, most, &state)) {
             run_walks(&s, &state);
             run_fold(&s, &state);
+            if (s.cells < 3000) run_stencil(&s, 0, &state);
+            if (s.cells < 500) run_words(&s, 2, &state);
         }
         if (scene_make(&s, BRUTE_DEEP, r, most, &state)) {
             run_walks(&s, &state);
             run_fold(&s, &state);
-            run_stencil(&s, &state);
+            run_stencil(&s, 1, &state);
+            if (s.cells < 3000) run_stencil(&s, 0, &state);
+            if (s.cells < 500) run_words(&s, i % 3, &state);
             run_life(&s, i % 50 ? 2 : 100, &state);
         }
         kit_release(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_engines: tmap_each, tmap_each_into, tmap_each_update, tmap_each_fold and tmap_each_stencil
-// by every loop and by the plans of every maker, for elements of 1 to 16 bytes, against the host,
+// by every loop and by the plans of every maker, for elements of 1 to 16 bytes, and
+// tmap_each_stencil_words for words of 2 to 8, against the host,
 // which takes cells and neighbours from replication: each cell once and nothing else, in matrices
 // of any pitch and offset and in compact storage, blocks of any shape, and shares that add up; with
 // the facts of every device. And folds with accumulators of 12 to 64 bytes, joined over warps, blocks
@@ -82,11 +83,6 @@ static __global__ void __launch_bounds__(512, 2) heat_cells(tmap_each_plan plan,
     const tmap_array in = {j.in, 4};
     tmap_each_stencil(&plan, in, flow, j.out, &j);
 }
-static __global__ void __launch_bounds__(512, 2) words(tmap_each_plan plan, job j) {
-    const tmap_array in = {j.in, 4};
-    tmap_each_stencil_words(&plan, in, flow, j.out, &j);
-}
-
 // The kernels of one type of element.
 #define ENGINES_OF(type) \
     static __device__ void read_##type(void *p, tmap_cell cell, void *value) { \
@@ -234,21 +230,77 @@ static void run(int kernel, int type, int maker, tmap_u64 pitch, int loop, const
     kit_release(mark);
 }
 
-#ifndef TMAP_CHECK // the kernel would end the program: test_check.cu
-// tmap_each_stencil_words by a plan that is none of words does nothing.
-static void run_words(int maker, tmap_nbb f, tmap_u32 r) {
+// ---- words of one bit per cell ------------------------------------------------------------------
+
+// The rule and the kernel for words of one type. j.size: the cells of a word; others stay 0.
+#define WORDS_OF(type) \
+    static __device__ void word_##type(void *p, tmap_cell cell, tmap_u32, const void *nine, \
+                                       void *next) { \
+        tmap_u64 value[9]; \
+        for (int i = 0; i < 9; ++i) value[i] = ((const type *)nine)[i]; \
+        *(type *)next = (type)(next_of(cell.x, cell.y, (tmap_u32)cell.at, value) & \
+                               ~0ull >> (64 - ((const job *)p)->size)); \
+    } \
+    static __global__ void __launch_bounds__(512, 1) words_##type(tmap_each_plan plan, job j) { \
+        const tmap_array in = {j.in, sizeof(type)}; \
+        tmap_each_stencil_words(&plan, in, word_##type, j.out, &j); \
+    }
+WORDS_OF(u16)
+WORDS_OF(tmap_u32)
+WORDS_OF(tmap_u64)
+
+// tmap_each_stencil_words by the plans of all makers (of words: ENGINES) and by every loop, in two
+// shares: each word once, computed from the right bits, and nothing else.
+static void run_words(int maker, int loop, tmap_u64 pitch, const cells *c) {
+    const tmap_compact_word word = tmap_compact_word_of(c->f, c->r);
+    const void *kernel = word.bytes == 2   ? (const void *)words_u16
+                         : word.bytes == 4 ? (const void *)words_tmap_u32
+                                           : (const void *)words_tmap_u64;
+    const tmap_u64 words = (tmap_u64)c->count / word.cells;
     const int mark = kit_mark();
+    const cells sheet = cells_make(c->f, c->r - word.level);
     tmap_each_plan plan;
-    CHECK(engine_plan(maker, f, r, below(2) ? TMAP_COMPACT : 0, (const void *)words, &plan));
-    if (below(2)) (void)tmap_each_plan_loop(&plan, (int)below(TMAP_EACH_LOOP_COUNT));
-    const tmap_u64 bytes = 4 * (plan.offset + tmap_each_plan_places(&plan));
-    const job j = {kit_guarded(bytes), kit_guarded(bytes), {0, 0}, 4};
-    CHECK(tmap_each_launch(&plan, &j, 0));
-    of_plan(&plan);
-    expect(kit_device_all(j.out, bytes, KIT_POISON), "words by a plan that has none");
+    CHECK(maker == ENGINES ? tmap_each_stencil_words_plan_make(c->f, c->r, kernel, &plan)
+                           : engine_plan(maker, c->f, c->r, pitch, kernel, &plan));
+    if (loop < 0 || !tmap_each_plan_loop(&plan, loop)) {
+        plan.offset = below(2) ? below(70) : 0;
+        const tmap_u64 all = plan.offset + words, cut = below(plan.items + 1);
+        tmap_u64 *bits = (tmap_u64 *)kit_zeroed(words * 8);
+        unsigned char *in = (unsigned char *)kit_zeroed(all * word.bytes);
+        unsigned char *want =
+            (unsigned char *)memset(kit_host(all * word.bytes), KIT_POISON, all * word.bytes);
+        for (int i = 0; i < c->count; ++i)
+            bits[(tmap_u64)i % words] |= (tmap_u64)(check_hash((tmap_u64)i, 5) & 1)
+                                         << (tmap_u64)i / words;
+        for (tmap_u64 w = 0; w < words; ++w) {
+            tmap_u64 nine[9] = {0};
+            for (tmap_u32 b = 0; b < word.cells; ++b)
+                for (int n = 0; n < 9; ++n) {
+                    const int near = c->near[b * words + w][n];
+                    if (near >= 0)
+                        nine[n] |= (bits[(tmap_u64)near % words] >> (tmap_u64)near / words & 1)
+                                   << b;
+                }
+            engine_set(in, plan.offset + w, word.bytes, bits[w]);
+            engine_set(want, plan.offset + w, word.bytes,
+                       next_of((tmap_u64)sheet.x[w], (tmap_u64)sheet.y[w],
+                               (tmap_u32)(plan.offset + w), nine) &
+                           ~0ull >> (64 - word.cells));
+        }
+        const job j = {
+            kit_to_device(in, all * word.bytes), kit_guarded(all * word.bytes), {0, 0}, word.cells};
+        for (int part = 0; part < 2; ++part) {
+            tmap_each_plan share = plan;
+            CHECK(tmap_each_plan_share(&share, part ? cut : 0, part ? plan.items - cut : cut));
+            CHECK(tmap_each_launch(&share, &j, 0));
+        }
+        of_plan(&plan);
+        kit_more(", words of %u cells, maker %d, loop %d", word.cells, maker, loop);
+        expect(memcmp(kit_to_host(j.out, all * word.bytes), want, all * word.bytes) == 0,
+               "every word once");
+    }
     kit_release(mark);
 }
-#endif
 
 // ---- accumulators of other sizes, and joins of warps and blocks ---------------------------------
 
@@ -426,11 +478,12 @@ static void run_makers(tmap_nbb f) {
     const tmap_u32 r = top - (tmap_u32)below(top < 2 ? 1 : 2);
     const cells c = cells_make(f, r);
     for (int maker = 0; maker <= ENGINES; ++maker) {
+        const int loop = (int)below(TMAP_EACH_LOOP_COUNT + 1) - 1;
+        run_words(maker, maker == ENGINES && r % 2 ? TMAP_EACH_LINEAR : loop, random_pitch(f, r),
+                  &c);
+        if (maker == ENGINES) continue;
         run((int)below(ENGINES), (int)below(5), maker, random_pitch(f, r), -1, &c);
         run(STENCIL, (int)below(5), maker, random_pitch(f, r), -1, &c);
-#ifndef TMAP_CHECK
-        if (maker < ENGINES) run_words(maker, f, r);
-#endif
     }
     kit_release(0);
 }

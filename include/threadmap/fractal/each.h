@@ -411,11 +411,17 @@ static inline cudaError_t tmap_each_launch(const tmap_each_plan *plan, tmap_job 
 
 #if TMAP_CUDA
 
-// 1 if a plan maker made the plan. size: of an element; 1 where it is unknown.
+// 1 if a plan maker made the plan.
+TMAP_DEVICE int tmapi_each_made(const tmap_each_plan *plan, const char *function) {
+    const int made = plan->loop < TMAP_EACH_LOOP_COUNT && plan->items &&
+                     plan->first <= plan->items && plan->count <= plan->items - plan->first;
+    return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
+}
+
+// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown.
 TMAP_DEVICE int tmapi_each_check(const tmap_each_plan *plan, tmap_u32 size, const char *function) {
-    const int made = plan->loop < TMAP_EACH_LOOP_COUNT && plan->first <= plan->items &&
-                     plan->count <= plan->items - plan->first;
-    return TMAPI_CHECK(made, function, "no maker of plans has made the plan") &&
+    return tmapi_each_made(plan, function) &&
+           TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
            TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
                        "elements do not have 1, 2, 4, 8 or 16 bytes");
 }

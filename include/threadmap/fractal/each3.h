@@ -25,8 +25,7 @@
 //     tmap_each3_fold     folds all cells into one value
 //     tmap_each3_stencil  computes a cell from its 26 neighbours (stencil3.h)
 //
-// The first three are right with a plan of any maker. A stencil needs a plan of its own maker: with
-// another it does nothing, and reports that under -DTMAP_CHECK.
+// Each is right with a plan of any maker for cells; a stencil is slow with a plan of another maker.
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
@@ -495,11 +494,9 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tm
     return t;
 }
 
-// Cell i of a tile.
-TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                        const unsigned short *places, tmap_u32 i) {
-    const tmap_u32 packed = places[i];
-    tmap_xyz p = {packed & 31, packed >> 5 & 31, packed >> 10};
+// Cell i of a tile, which is place p of it before it is turned.
+TMAP_DEVICE tmap_cell3 tmapi_each3_cell_at(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                           tmap_xyz p, tmap_u32 i) {
     tmap_cell3 cell;
     if (plan->turned) {
         const tmap_xyz last = {plan->tile.x - 1, plan->tile.y - 1, plan->tile.z - 1};
@@ -514,6 +511,14 @@ TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi
     return cell;
 }
 
+// The same for cell i of the list.
+TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
+                                        const unsigned short *places, tmap_u32 i) {
+    const tmap_u32 packed = places[i];
+    const tmap_xyz p = {packed & 31, packed >> 5 & 31, packed >> 10};
+    return tmapi_each3_cell_at(plan, t, p, i);
+}
+
 // The number of the bit of `bits` that has n others below it; 31 if there is none.
 TMAP_DEVICE tmap_u32 tmapi_each3_bit(tmap_u32 bits, tmap_u32 n) {
     tmap_u32 at = 0;
@@ -524,10 +529,19 @@ TMAP_DEVICE tmap_u32 tmapi_each3_bit(tmap_u32 bits, tmap_u32 n) {
 }
 
 // 1 if a plan maker made the plan.
-TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, const char *function) {
-    const int made =
-        plan->first <= plan->items && plan->count <= plan->items - plan->first && plan->parts;
+TMAP_DEVICE int tmapi_each3_made(const tmap_each3_plan *plan, const char *function) {
+    const int made = plan->items && plan->first <= plan->items &&
+                     plan->count <= plan->items - plan->first && plan->parts;
     return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
+}
+
+// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown.
+TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size,
+                                  const char *function) {
+    return tmapi_each3_made(plan, function) &&
+           TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
+           TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
+                       "elements do not have 1, 2, 4, 8 or 16 bytes");
 }
 
 // The second step at a cell, or the only one.
@@ -648,7 +662,7 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
 // (0,1,0, at 2) (0,0,1, at 4).
 TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
     const tmapi_each3_calls calls = {visit, 0, 0, job};
-    if (tmapi_each3_check(plan, "tmap_each3")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3")) tmapi_each3_walk(plan, calls);
 }
 
 // Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
@@ -658,7 +672,7 @@ TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit,
 TMAP_DEVICE void tmap_each3_update(const tmap_each3_plan *plan, tmap_each3_read read,
                                    tmap_each3_use use, void *job) {
     const tmapi_each3_calls calls = {0, read, use, job};
-    if (tmapi_each3_check(plan, "tmap_each3_update")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3_update")) tmapi_each3_walk(plan, calls);
 }
 
 // ---- folds --------------------------------------------------------------------------------------
@@ -691,10 +705,8 @@ TMAP_DEVICE void tmap_each3_fold(const tmap_each3_plan *plan, tmap_array array, 
     tmapi_each3_folding folding = {(const unsigned char *)array.data, array.size, add, &accumulator,
                                    job};
     const tmapi_each3_calls calls = {0, tmapi_each3_fold_read, tmapi_each3_fold_use, &folding};
-    if (!tmapi_each3_check(plan, "tmap_each3_fold")) return;
-    if (!TMAPI_CHECK(tmapi_value_size_fits(array.size, 0), "tmap_each3_fold",
-                     "elements do not have 1, 2, 4, 8 or 16 bytes"))
-        return;
+    if (!tmapi_each3_check(plan, array.size, "tmap_each3_fold")) return;
+    if (!tmapi_fold_check(fold, "tmap_each3_fold")) return;
     tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
     tmapi_each3_walk(plan, calls);
     tmap_fold_grid(&accumulator, fold, to, job);

@@ -212,6 +212,7 @@ TMAP_DEVICE void tmap_each_fold(const tmap_each_plan *plan, tmap_array array, tm
     tmapi_fold_words accumulator;
     if (!tmapi_each_check(plan, array.size, "tmap_each_fold")) return;
     if (!TMAPI_CHECK(array.size <= 8, "tmap_each_fold", "elements have more than 8 bytes")) return;
+    if (!tmapi_fold_check(fold, "tmap_each_fold")) return;
     tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
     tmapi_each_fold_cells(plan, array, add, &accumulator, job);
     tmap_fold_grid(&accumulator, fold, to, job);

@@ -67,6 +67,51 @@ TMAP_DEVICE void tmapi_stencil_cell(const tmap_each_plan *plan, const tmapi_sten
     tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
 }
 
+// The words that a plan is for, or those of the fractal of a plan for cells.
+TMAP_DEVICE tmap_compact_word tmapi_stencil_word_of(const tmap_each_plan *plan) {
+    return plan->word.bytes ? plan->word : tmap_compact_word_of(plan->f, plan->r);
+}
+
+// Gathers the nine words around word `number` of a state of level r, bit by bit. Returns `around`.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_stencil_word_nine(tmap_nbb f, tmap_u32 r, tmap_compact_word word,
+                                                   const unsigned char *in, tmap_u64 number,
+                                                   unsigned char *nine) {
+    const tmap_u64 words = tmap_nbb_cells(f, r - word.level);
+    tmap_u32 around = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < 9 * word.bytes; ++i) nine[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < 9 * word.cells; ++i) {
+        const tmap_u32 bit = i / 9, n = i - 9 * bit;
+        const tmap_xy64 at = tmap_nbb_lambda_linear64(f, bit * words + number, r);
+        const tmap_u64 near = tmap_compact_index(f, at.x + n % 3 - 1, at.y + n / 3 - 1, r);
+        if (near == ~0ull) continue;
+        const tmap_u32 from = (tmap_u32)(near / words);
+        const tmap_u32 value = in[near % words * word.bytes + from / 8] >> from % 8 & 1;
+        nine[n * word.bytes + bit / 8] |= (unsigned char)(value << bit % 8);
+        around |= 1u << n;
+    }
+    return around;
+}
+
+// The same for a word. A plan for cells has the words whose cells of sheet 0 it has.
+TMAP_DEVICE void tmapi_stencil_word(const tmap_each_plan *plan, const tmapi_stencil *s,
+                                    tmap_cell cell) {
+    const tmap_compact_word word = tmapi_stencil_word_of(plan);
+    const tmap_u32 r = plan->word.bytes ? plan->r + word.level : plan->r;
+    const tmap_u64 number = tmap_nbb_nu_linear64(plan->f, cell.x, cell.y, plan->r);
+    const tmap_xy64 in_sheet = tmap_nbb_lambda_linear64(plan->f, number, r - word.level);
+    tmapi_stencil_nine nine;
+    tmapi_value next;
+    tmap_u32 around;
+    if (word.bytes != s->size || number >= tmap_nbb_cells(plan->f, r - word.level)) return;
+    around = tmapi_stencil_word_nine(plan->f, r, word, s->in + plan->offset * s->size, number,
+                                     nine.bytes);
+    cell.x = (tmap_u32)in_sheet.x, cell.y = (tmap_u32)in_sheet.y, cell.at = plan->offset + number;
+    s->rule(s->job, cell, around, &nine, &next);
+    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
+}
+
 TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_stencil *s) {
     const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 of_item = tmapi_pow64(plan->f.k, plan->tile_level);
@@ -83,7 +128,10 @@ TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_ste
         } else {
             cell = tmapi_each_linear_cell(plan, i);
         }
-        tmapi_stencil_cell(plan, s, cell);
+        if (s->words)
+            tmapi_stencil_word(plan, s, cell);
+        else
+            tmapi_stencil_cell(plan, s, cell);
     }
 }
 
@@ -295,8 +343,7 @@ TMAP_DEVICE tmapi_compact_block tmapi_stencil_block_make(const tmap_each_plan *p
     return b;
 }
 
-// Returns 0, with nothing done, where a block has no tiles, and for words with a plan of
-// single cells.
+// Returns 0, with nothing done, where a block has no tiles, and for words with a plan for cells.
 TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_stencil *s) {
     extern __shared__ uint4 tmapi_each_shared[];
     const tmapi_compact_block b =
@@ -383,10 +430,11 @@ TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array 
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1};
-    if (!TMAPI_CHECK(in.size == plan->word.bytes, "tmap_each_stencil_words",
-                     "in.size is not the plan's: it is for other words, or for cells"))
+    if (!tmapi_each_made(plan, "tmap_each_stencil_words") ||
+        !TMAPI_CHECK(in.size == tmapi_stencil_word_of(plan).bytes, "tmap_each_stencil_words",
+                     "in.size is not that of the fractal's words"))
         return;
-    tmapi_stencil_compact(plan, &s);
+    if (!tmapi_stencil_compact(plan, &s)) tmapi_stencil_cells(plan, &s);
 }
 
 #endif // TMAP_CUDA

@@ -514,13 +514,14 @@ TMAP_DEVICE int tmapi_stencil3_borders(const tmapi_stencil3 *s, const tmapi_sten
     return s->words && (tile->is & tile->other);
 }
 
-TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
+// Returns 0, with nothing done, for the plan of another maker, which has no memory for the tables.
+TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * plan->tiles;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * plan->tiles;
-    if (!plan->tiles) return; // a plan of another maker has no memory for the tables
+    if (!plan->tiles) return 0;
     s->slices = s->size == 16 && s->words ? plan->word.bytes / 16 : 1;
     tmapi_stencil3_tables(plan, s->words, shared);
     tmapi_stencil3_step(plan, s, first, (tmapi_stencil3_tile *)shared);
@@ -557,32 +558,154 @@ TMAP_DEVICE void tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 
         }
         __syncthreads();
     }
+    return 1;
 }
 
-// 1 if a plan maker for this kind of stencil made the plan.
-TMAP_DEVICE int tmapi_stencil3_check(const tmap_each3_plan *plan, tmap_array in, int words,
-                                     const char *function) {
-    const int made = plan->first <= plan->items && plan->count <= plan->items - plan->first &&
-                     plan->tiles && (plan->word.bytes != 0) == words &&
-                     (!words || tmap_compact3_slice(plan->word) == in.size);
-    return TMAPI_CHECK(made, function, "no maker of plans for this call has made the plan") &&
-           TMAPI_CHECK(tmapi_value_size_fits(in.size, 0), function,
-                       "elements do not have 1, 2, 4, 8 or 16 bytes");
+// ---- cell by cell, for plans of other makers ----------------------------------------------------
+
+// Gathers the values of the 27 places around a cell. in: the element of place (0, 0, 0), or of the
+// first cell of compact storage. Returns `around`.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_stencil3_places(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
+                                                 const unsigned char *in, tmap_u32 size,
+                                                 tmap_cell3 cell, unsigned char *places) {
+    tmap_u32 around = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
+        const tmap_xyz64 p = {cell.x + n % 3 - 1ull, cell.y + n / 3 % 3 - 1ull,
+                              cell.z + n / 9 - 1ull};
+        tmapi_value_zero(places + n * size, size);
+        if (!tmap_turned_contains64(t, p, r)) continue;
+        const tmap_u64 at = pitch.row == TMAP_COMPACT ? tmap_turned_nu_linear64(t, p, r)
+                                                      : p.z * pitch.plane + p.y * pitch.row + p.x;
+        tmapi_value_copy(places + n * size, in + at * size, size);
+        around |= 1u << n;
+    }
+    return around;
 }
+
+TMAP_DEVICE void tmapi_stencil3_cell(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                     tmap_cell3 cell) {
+    tmapi_stencil3_values values;
+    tmapi_value next;
+    const tmap_u32 around =
+        tmapi_stencil3_places(tmapi_each3_turned(plan), plan->r, plan->pitch,
+                              s->in + plan->offset * s->size, s->size, cell, values.bytes);
+    s->rule(s->job, cell, around, &values, &next);
+    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
+}
+
+// The words that a plan is for, or those of the fractal of a plan for cells.
+TMAP_DEVICE tmap_compact_word tmapi_stencil3_word_of(const tmap_each3_plan *plan) {
+    return plan->word.bytes ? plan->word : tmap_compact3_word_of(plan->f, plan->r);
+}
+
+// Moves from a cell of the fractal of level r to the word whose cell of sheet 0 it is. level: those
+// of a word's bits among the r; 0 where cells are words. Returns 0 for a cell of another sheet.
+TMAPI_DEVICE_CALL int tmapi_stencil3_word_at(tmap_turned t, tmap_u32 r, tmap_u32 level,
+                                             tmap_cell3 *cell) {
+    const tmap_xyz64 here = {cell->x, cell->y, cell->z};
+    const tmap_u64 number = tmap_turned_nu_linear64(t, here, r);
+    const tmap_xyz64 in_sheet = tmap_turned_lambda_linear64(t, number, r - level);
+    cell->x = (tmap_u32)in_sheet.x, cell->y = (tmap_u32)in_sheet.y;
+    cell->z = (tmap_u32)in_sheet.z, cell->at = number;
+    return number < tmap_nbb3_cells(t.f, r - level);
+}
+
+// Gathers slices of `size` bytes, from byte `skip` on, of the 27 words around word `number` of a
+// state of level r, bit by bit. Returns `around`.
+TMAPI_DEVICE_CALL tmap_u32 tmapi_stencil3_word_places(tmap_turned t, tmap_u32 r,
+                                                      tmap_compact_word word,
+                                                      const unsigned char *in, tmap_u64 number,
+                                                      tmap_u32 size, tmap_u32 skip,
+                                                      unsigned char *places) {
+    const tmap_u64 words = tmap_nbb3_cells(t.f, r - word.level);
+    tmap_u32 around = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < TMAP_AROUND3 * size; ++i) places[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 0; i < TMAP_AROUND3 * word.cells; ++i) {
+        const tmap_u32 bit = i / TMAP_AROUND3, n = i - bit * TMAP_AROUND3, byte = bit / 8 - skip;
+        tmap_xyz64 p = tmap_turned_lambda_linear64(t, bit * words + number, r);
+        p.x += n % 3 - 1ull, p.y += n / 3 % 3 - 1ull, p.z += n / 9 - 1ull;
+        if (!tmap_turned_contains64(t, p, r)) continue;
+        around |= 1u << n;
+        if (byte >= size) continue; // of another slice
+        const tmap_u64 near = tmap_turned_nu_linear64(t, p, r);
+        const tmap_u32 from = (tmap_u32)(near / words);
+        const tmap_u32 value = in[near % words * word.bytes + from / 8] >> from % 8 & 1;
+        places[n * size + byte] |= (unsigned char)(value << bit % 8);
+    }
+    return around;
+}
+
+// The same for a word. A plan for cells has the words whose cells of sheet 0 it has.
+TMAP_DEVICE void tmapi_stencil3_word(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                     tmap_cell3 cell) {
+    const tmap_compact_word word = tmapi_stencil3_word_of(plan);
+    const tmap_u32 more = plan->word.bytes ? word.level : 0; // levels above the plan's
+    if (tmap_compact3_slice(word) != s->size ||
+        !tmapi_stencil3_word_at(tmapi_each3_turned(plan), plan->r, word.level - more, &cell))
+        return;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 skip = 0; skip < word.bytes; skip += s->size) {
+        const unsigned char *in = s->in + plan->offset * word.bytes;
+        unsigned char *to = s->out + (plan->offset + cell.at) * word.bytes + skip;
+        tmap_cell3 here = cell;
+        tmapi_stencil3_values values;
+        tmapi_value next;
+        const tmap_u32 around =
+            tmapi_stencil3_word_places(tmapi_each3_turned(plan), plan->r + more, word, in, cell.at,
+                                       s->size, skip, values.bytes);
+        here.at += plan->offset;
+        s->rule(s->job, here, around, &values, &next);
+        tmapi_stencil3_clear(&next, s->size, (int)(word.cells - 8 * skip));
+        tmapi_value_copy(to, &next, s->size);
+    }
+}
+
+// Goes through the plan's items: in each the tiles of a line, and in each of them its cells.
+TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
+    const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 down = plan->box.y / plan->tile.y, across = plan->box.x / plan->tile.x;
+    const tmap_u64 of_item = (tmap_u64)across * plan->chunk, end = plan->count * of_item;
+    TMAPI_NO_UNROLL
+    for (tmap_u64 n = blockIdx.x * threads + tmap_thread_rank(); n < end;
+         n += gridDim.x * threads) {
+        const tmap_u64 item = plan->first + n / of_item, line = item / plan->parts;
+        const tmap_u32 rest = (tmap_u32)(n % of_item), x = rest / plan->chunk;
+        const tmap_u32 i = (tmap_u32)(item % plan->parts) * plan->chunk + rest % plan->chunk;
+        const tmap_u32 in_box = (tmap_u32)(line % plan->lines);
+        const tmap_xyz at = {x, in_box % down, in_box / down};
+        tmapi_each3_tile tile;
+        tmap_cell3 cell;
+        if (i >= plan->cells || !tmap_nbb3_contains(plan->f, at, plan->line_level)) continue;
+        tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box);
+        tile.corner.x += x * plan->tile.x, tile.at += x * plan->tile.x;
+        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level), i);
+        if (s->words)
+            tmapi_stencil3_word(plan, s, cell);
+        else
+            tmapi_stencil3_cell(plan, s, cell);
+    }
+}
+
+// ---- the calls ----------------------------------------------------------------------------------
 
 // Calls rule(job, cell, around, places, next) once for every cell of the plan's share and writes
 // *next to the cell's element of `out`. All threads of all blocks call it, and all return from it.
 // in: elements of 1, 2, 4, 8 or 16 bytes, at a multiple of that; data is the volume's element 0,
 // whatever plan->offset is. out: elements of the same size, not overlapping with `in`. All cells
 // around a cell are read, whatever the rule does; places that are no cells are neither read nor
-// written. rule: without barriers and collectives.
+// written. rule: without barriers and collectives. With a plan of another maker, turned copies
+// included, a membership test and nu for each neighbour.
 // Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
-    if (tmapi_stencil3_check(plan, in, 0, "tmap_each3_stencil")) tmapi_stencil3_run(plan, &s);
+    if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil")) return;
+    if (!tmapi_stencil3_run(plan, &s)) tmapi_stencil3_cells(plan, &s);
 }
 
 // tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word).
@@ -594,7 +717,11 @@ TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tm
                                   void *out, void *job) {
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1, 1};
-    if (tmapi_stencil3_check(plan, in, 1, "tmap_each3_words")) tmapi_stencil3_run(plan, &s);
+    if (!tmapi_each3_made(plan, "tmap_each3_words") ||
+        !TMAPI_CHECK(in.size == tmap_compact3_slice(tmapi_stencil3_word_of(plan)),
+                     "tmap_each3_words", "in.size is not that of a slice of the fractal's words"))
+        return;
+    if (!plan->word.bytes || !tmapi_stencil3_run(plan, &s)) tmapi_stencil3_cells(plan, &s);
 }
 
 #endif // TMAP_CUDA
