@@ -11,8 +11,8 @@
 //
 // A lambda must not contain a barrier or a collective. All threads of all blocks make a call, in
 // blocks of the plan's size, as with the C form, whose header describes it: plans, workspaces and
-// launches are the same. An accumulator or a value has a type that can be copied byte by byte; an
-// accumulator has 4 to 64 bytes, a multiple of 4.
+// launches are the same. An accumulator, an element or a value has a type that can be copied byte by
+// byte; an accumulator has 4 to 64 bytes, a multiple of 4. Other types are compile errors.
 #ifndef TMAP_CXX_H
 #define TMAP_CXX_H
 
@@ -22,6 +22,32 @@
 #if TMAP_CUDA && defined(__cplusplus)
 
 namespace tmap {
+
+// ---- types --------------------------------------------------------------------------------------
+
+template <class T>
+__device__ __forceinline__ void tmapi_check_copied() {
+    static_assert(__is_trivially_copyable(T), "the type cannot be copied byte by byte");
+}
+template <class Sum>
+__device__ __forceinline__ void tmapi_check_sum() {
+    tmapi_check_copied<Sum>();
+    static_assert(sizeof(Sum) % 4 == 0 && sizeof(Sum) <= TMAP_FOLD_BYTES_MAX,
+                  "an accumulator has 4 to 64 bytes, a multiple of 4");
+}
+template <class Real>
+__device__ __forceinline__ void tmapi_check_element() {
+    tmapi_check_copied<Real>();
+    static_assert((sizeof(Real) & (sizeof(Real) - 1)) == 0 && sizeof(Real) <= 16,
+                  "an element has 1, 2, 4, 8 or 16 bytes");
+}
+// Of a coordinate, or of a value of a pair.
+template <class Real>
+__device__ __forceinline__ void tmapi_check_number() {
+    tmapi_check_copied<Real>();
+    static_assert(sizeof(Real) == 4 || sizeof(Real) == 8,
+                  "a coordinate or a value of a pair has 4 or 8 bytes");
+}
 
 // ---- cells of a fractal -------------------------------------------------------------------------
 
@@ -41,6 +67,7 @@ __device__ __forceinline__ void update(const tmap_each_plan &plan, Read read, Us
         Use use;
     } job = {read, use};
     using value = decltype(read(tmap_cell{}));
+    tmapi_check_copied<value>();
     static_assert(sizeof(value) <= 16, "read returns at most 16 bytes");
     tmap_each_update(
         &plan, [](void *j, tmap_cell cell, void *to) { *(value *)to = ((calls *)j)->read(cell); },
@@ -55,6 +82,9 @@ __device__ __forceinline__ void update(const tmap_each_plan &plan, Read read, Us
 template <class Real, class Sum, class Add, class Join>
 __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in, Sum zero, Add add,
                                      Join join, tmap_fold_to to) {
+    tmapi_check_element<Real>();
+    static_assert(sizeof(Real) <= 8, "an element of a fold has at most 8 bytes");
+    tmapi_check_sum<Sum>();
     struct calls {
         Add add;
         Join join;
@@ -77,6 +107,7 @@ __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in,
 template <class Real, class Rule>
 __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *in, Real *out,
                                         Rule rule) {
+    tmapi_check_element<Real>();
     const tmap_array array = {in, sizeof(Real)};
     tmap_each_stencil(
         &plan, array,
@@ -94,6 +125,7 @@ __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *
 
 template <class Real, int Dims>
 struct points {
+    static_assert(sizeof(Real) == 4 || sizeof(Real) == 8, "a coordinate has 4 or 8 bytes");
     const Real *a;
     const Real *b = nullptr;
     __device__ __forceinline__ operator tmap_points() const { return {a, b, sizeof(Real), Dims}; }
@@ -116,6 +148,7 @@ __device__ __forceinline__ void pairs_each(const tmap_pairs_plan &plan, points<R
 template <class Real, int Dims, class Sum, class Add, class Join>
 __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Add add, Join join, tmap_fold_to to) {
+    tmapi_check_sum<Sum>();
     struct calls {
         Add add;
         Join join;
@@ -136,6 +169,7 @@ __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<R
 template <class Real, int Dims, class Sum, class Give, class Join>
 __device__ __forceinline__ void pairs_rows(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Give give, Join join, tmap_pairs_rows_to to) {
+    tmapi_check_sum<Sum>();
     struct calls {
         Give give;
         Join join;
@@ -183,6 +217,7 @@ __device__ __forceinline__ void pairs_select(const tmap_pairs_plan &plan, points
 template <class Real, int Dims, class Out, class Value>
 __device__ __forceinline__ void pairs_store(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                             Out *out, Value value) {
+    tmapi_check_number<Out>();
     tmap_pairs_store(
         &plan, p,
         [](void *job, tmap_pair pair, const void *a, const void *b, void *to) {
