@@ -204,8 +204,9 @@ TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
 // ---- over a block -------------------------------------------------------------------------------
 //
 // Thread 0 gets the sum, the others get 0. All threads of the block call. scratch: 32 words of
-// shared memory, the same for all forms, free for reuse after the next __syncthreads(). Cost: two
-// sums over a warp and a barrier; in a block of one warp one sum and no barrier.
+// shared memory, the same for all forms, free for reuse, by another sum too, after the next
+// __syncthreads(). Cost: two sums over a warp and a barrier; in a block of one warp one sum and no
+// barrier.
 
 // work(warp, v, scratch), with a constant warp where the block has only full warps: a collective
 // whose mask is not a constant costs a test for divergence.

@@ -2,7 +2,8 @@
 // warp.h: a thread's position in its warp and block, and sums over a warp and a block.
 //
 // Every sum is collective: all lanes of the given tmap_warp, or all threads of the block, must call
-// it together. reduce.h has sums by shuffles and on tensor cores.
+// it together. Sums over a warp use no memory; the scratch of a sum over a block may be reused after
+// the next __syncthreads(). reduce.h has sums by shuffles and on tensor cores.
 #ifndef TMAP_WARP_H
 #define TMAP_WARP_H
 
@@ -124,19 +125,27 @@ TMAP_DEVICE tmap_i64 tmapi_block_sum(tmap_warp w, tmap_i64 v, tmap_i64 *scratch)
     return tmap_thread_rank() == 0 ? v : 0;
 }
 
-// The sum of v over the block, modulo 2^64, in thread 0; the others get 0. All threads of the block
-// must call it. scratch: 32 words of shared memory, free for reuse after the next __syncthreads().
-// Cost: tmap_warp_sum_i64 twice, and a barrier; once, and no barrier, in a block of one warp.
-TMAP_DEVICE tmap_i64 tmap_block_sum_i64(tmap_i64 v, tmap_i64 *scratch) {
+// The calling thread's warp. Its mask is a constant in a block of full warps: a collective with
+// another mask costs a test for divergence.
+TMAP_DEVICE tmap_warp tmapi_block_warp(void) {
     tmap_warp w = tmap_warp_full();
     if (blockDim.x * blockDim.y * blockDim.z % 32) w = tmap_warp_self();
+    return w;
+}
+
+// The sum of v over the block, modulo 2^64, in thread 0; the others get 0. All threads of the block
+// must call it. scratch: 32 words of shared memory, free for reuse, by another sum too, after the
+// next __syncthreads(). Cost: tmap_warp_sum_i64 twice, and a barrier; once, and no barrier, in a
+// block of one warp.
+TMAP_DEVICE tmap_i64 tmap_block_sum_i64(tmap_i64 v, tmap_i64 *scratch) {
+    const tmap_warp w = tmapi_block_warp();
     return tmapi_block_sum(w, tmap_warp_sum_i64(w, v), scratch);
 }
 
 // The exact sum of 32-bit integers over the block, in thread 0; the others get 0. Cheaper than
-// tmap_block_sum_i64, with the same parameters.
+// tmap_block_sum_i64, with the same parameters and the same reuse of scratch.
 TMAP_DEVICE tmap_i64 tmap_block_sum_i32(int v, tmap_i64 *scratch) {
-    tmap_warp w = tmap_warp_self();
+    const tmap_warp w = tmapi_block_warp();
     return tmapi_block_sum(w, tmap_warp_sum_i32(w, v), scratch);
 }
 
