@@ -87,7 +87,7 @@ int main(void) {
             CHECK(tmap_ising(&plan, sweep, spins, other, 0));
             if (t < SKIPPED) continue; // not yet in equilibrium
 
-            CHECK(tmap_ising_measure(&plan, spins, other, to, 0));
+            CHECK(tmap_ising_measure(&plan, spins, to, 0));
             CHECK(cudaMemcpy(&s, to.result, sizeof s, cudaMemcpyDeviceToHost));
             spin += fabs((double)s.spins);
             bonds += (double)s.bonds;

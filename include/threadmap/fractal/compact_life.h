@@ -57,7 +57,8 @@ TMAP_DEVICE tmap_u32 tmapi_compact_life_next(const tmap_u32 *nine, const tmapi_l
                                  size, \
                                  tmapi_compact_life_rule_##size, \
                                  &job, \
-                                 1}; \
+                                 1, \
+                                 0}; \
         (void)tmapi_stencil_compact(&plan, &s); /* the launcher refuses plans of other makers */ \
     }
 TMAPI_COMPACT_LIFE_KERNEL(2, unsigned short)

@@ -348,7 +348,8 @@ typedef struct tmapi_stencil {
     tmap_u32 size;
     tmap_each_rule rule;
     void *job;
-    int words; // 1: elements are words with one bit per sheet
+    int words;  // 1: elements are words with one bit per sheet
+    int silent; // 1: what the rule puts into *next is not stored; a constant
 } tmapi_stencil;
 
 typedef struct tmapi_stencil_nine {
@@ -566,7 +567,7 @@ TMAP_DEVICE void tmapi_compact_visit(const tmapi_stencil *s, const tmapi_compact
     cell.y = ((const tmap_xy *)(table + b->at.corner))[tile].y + (lane->place >> 16);
     cell.at = c->at + u * (b->tiles * b->cells);
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_value_copy(c->to + u * (b->tiles * b->cells * size), &next, size);
+    if (!s->silent) tmapi_value_copy(c->to + u * (b->tiles * b->cells * size), &next, size);
 }
 
 // Moves a cursor some rows on.

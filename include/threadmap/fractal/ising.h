@@ -14,7 +14,7 @@
 //     tmap_ising_sweep sweep = {1.5, seed, 0}; // the temperature, the run, the number of the sweep
 //     for (; !error && sweep.sweep < 1000; ++sweep.sweep)
 //         error = tmap_ising(&plan, sweep, spins, other, stream);
-//     if (!error) error = tmap_ising_measure(&plan, spins, other, to, stream);
+//     if (!error) error = tmap_ising_measure(&plan, spins, to, stream);
 //
 // Randomness: cell number i in sweep t uses the number of Philox4x32-10 at the counter (i, t) with
 // the seed as its key, where i is tmap_nbb_nu_linear of the cell. So the spins after a sweep depend
@@ -139,9 +139,8 @@ TMAP_DEVICE void tmapi_ising_add(void *sums, tmap_cell cell, tmap_u32 around, co
                                  void *next) {
     const signed char *v = (const signed char *)nine;
     tmap_ising_sums *s = (tmap_ising_sums *)sums;
-    (void)cell, (void)around;
+    (void)cell, (void)around, (void)next;
     s->spins += v[TMAP_HERE], s->bonds += v[TMAP_HERE] * (v[TMAP_EAST] + v[TMAP_SOUTH]);
-    *(signed char *)next = v[TMAP_HERE];
 }
 TMAP_DEVICE void tmapi_ising_join(void *job, void *sums, const void *other) {
     tmap_ising_sums *s = (tmap_ising_sums *)sums;
@@ -152,17 +151,16 @@ TMAP_DEVICE void tmapi_ising_join(void *job, void *sums, const void *other) {
 
 typedef struct tmapi_ising_measure {
     const void *in;
-    void *out;
     tmap_fold_to to;
 } tmapi_ising_measure;
 
 static __global__ void __launch_bounds__(512, 2)
     tmapi_ising_measure_kernel(tmap_each_plan plan, tmapi_ising_measure job) {
     const tmap_ising_sums zero = {0, 0};
-    const tmap_array in = {job.in, 1};
     const tmap_fold fold = {&zero, sizeof zero, tmapi_ising_join};
     tmap_ising_sums sums = zero;
-    tmap_each_stencil(&plan, in, tmapi_ising_add, job.out, &sums);
+    const tmapi_stencil s = {(const unsigned char *)job.in, 0, 1, tmapi_ising_add, &sums, 0, 1};
+    tmapi_stencil_run(&plan, &s);
     tmap_fold_grid(&sums, fold, job.to, 0);
 }
 
@@ -239,15 +237,14 @@ static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
 
 // Sets *to.result, a tmap_ising_sums, to the sums over the cells of the plan's share: of their
 // spins, and of their bonds to the east and south, so that the sums of shares add up to those of
-// all cells. Exact. spins: the state. other: a second state, whose cells become those of `spins`.
-// to.result: at a multiple of 8. to.workspace: tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, equal states and a plan of
-// another maker; otherwise the launch's own error. The sums of a share without items are 0.
+// all cells. Exact. spins: the state, which is only read. to.result: at a multiple of 8. to.workspace: tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer and a plan of another maker;
+// otherwise the launch's own error. The sums of a share without items are 0.
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,
-                                             void *other, tmap_fold_to to, cudaStream_t stream) {
-    const tmapi_ising_measure job = {spins, other, to};
-    if (!plan || !spins || !other || spins == other || !to.result || !to.workspace ||
-        (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16 ||
+                                             tmap_fold_to to, cudaStream_t stream) {
+    const tmapi_ising_measure job = {spins, to};
+    if (!plan || !spins || !to.result || !to.workspace || (tmap_u64)to.result % 8 ||
+        (tmap_u64)to.workspace % 16 ||
         plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
         return cudaErrorInvalidValue;
     return tmap_each_launch(&plan->measure, &job, stream);

@@ -64,7 +64,7 @@ TMAP_DEVICE void tmapi_stencil_cell(const tmap_each_plan *plan, const tmapi_sten
         if (inside) tmapi_value_copy(nine.bytes + i * s->size, s->in + at * s->size, s->size);
     }
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
+    if (!s->silent) tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
 }
 
 // The words that a plan is for, or those of the fractal of a plan for cells.
@@ -226,7 +226,7 @@ TMAP_DEVICE void tmapi_stencil_apply(const tmapi_stencil *s, tmapi_stencil_windo
     tmapi_value_copy(nine.bytes + TMAP_SOUTH * size, &south->here, size);
     tmapi_value_copy(nine.bytes + TMAP_SOUTH_EAST * size, &south->east, size);
     s->rule(s->job, cell, around, &nine, &next);
-    tmapi_value_copy(to, &next, size);
+    if (!s->silent) tmapi_value_copy(to, &next, size);
 }
 
 // Rows per batch.
@@ -241,7 +241,7 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
     unsigned char *to = s->out + cell.at * size;
     tmapi_stencil_row row[TMAPI_STENCIL_BATCH + 2];
     tmapi_stencil_window w = tmapi_stencil_window_at(lane, 0);
-    if (plan->dense) {
+    if (plan->dense && !s->silent) {
         const tmap_u32 own = (tmap_u32)(lane->own >> 1);
         const unsigned char *place = to;
 #pragma unroll 8
@@ -393,6 +393,14 @@ TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_st
     return 1;
 }
 
+// By the plan's loop; cell by cell where the plan is not for stencils.
+TMAP_DEVICE void tmapi_stencil_run(const tmap_each_plan *plan, const tmapi_stencil *s) {
+    if (plan->loop == TMAP_EACH_COLUMNS)
+        tmapi_stencil_tiles(plan, s);
+    else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_stencil_compact(plan, s))
+        tmapi_stencil_cells(plan, s);
+}
+
 // ---- the calls ----------------------------------------------------------------------------------
 
 // Calls rule(job, cell, around, nine, next) once for every cell of the plan's share and writes
@@ -407,12 +415,8 @@ TMAP_DEVICE int tmapi_stencil_compact(const tmap_each_plan *plan, const tmapi_st
 TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
                                    void *out, void *job) {
     const tmapi_stencil s = {
-        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0};
-    if (!tmapi_each_check(plan, in.size, "tmap_each_stencil")) return;
-    if (plan->loop == TMAP_EACH_COLUMNS)
-        tmapi_stencil_tiles(plan, &s);
-    else if (plan->loop != TMAP_EACH_COMPACT || !tmapi_stencil_compact(plan, &s))
-        tmapi_stencil_cells(plan, &s);
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 0};
+    if (tmapi_each_check(plan, in.size, "tmap_each_stencil")) tmapi_stencil_run(plan, &s);
 }
 
 // Does the work of tmap_each_stencil for words of one bit per cell (compact.h), all cells of a word
@@ -429,7 +433,7 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {
-        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1};
+        (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1, 0};
     if (!tmapi_each_made(plan, "tmap_each_stencil_words") ||
         !TMAPI_CHECK(in.size == tmapi_stencil_word_of(plan).bytes, "tmap_each_stencil_words",
                      "in.size is not that of the fractal's words"))
