@@ -11,8 +11,8 @@
 //
 // A lambda must not contain a barrier or a collective. All threads of all blocks make a call, in
 // blocks of the plan's size, as with the C form, whose header describes it: plans, workspaces and
-// launches are the same. An accumulator, an element or a value has a type that can be copied byte by
-// byte; an accumulator has 4 to 64 bytes, a multiple of 4. Other types are compile errors.
+// launches are the same. An accumulator, an element or a value has a type that can be copied byte
+// by byte; an accumulator has 4 to 64 bytes, a multiple of 4. Other types are compile errors.
 #ifndef TMAP_CXX_H
 #define TMAP_CXX_H
 
@@ -25,9 +25,9 @@ namespace tmap {
 
 // ---- types --------------------------------------------------------------------------------------
 
-template <class T>
+template <class Type>
 __device__ __forceinline__ void tmapi_check_copied() {
-    static_assert(__is_trivially_copyable(T), "the type cannot be copied byte by byte");
+    static_assert(__is_trivially_copyable(Type), "the type cannot be copied byte by byte");
 }
 template <class Sum>
 __device__ __forceinline__ void tmapi_check_sum() {

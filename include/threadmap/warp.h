@@ -2,8 +2,8 @@
 // warp.h: a thread's position in its warp and block, and sums over a warp and a block.
 //
 // Every sum is collective: all lanes of the given tmap_warp, or all threads of the block, must call
-// it together. Sums over a warp use no memory; the scratch of a sum over a block may be reused after
-// the next __syncthreads(). reduce.h has sums by shuffles and on tensor cores.
+// it together. Sums over a warp use no memory; the scratch of a sum over a block may be reused
+// after the next __syncthreads(). reduce.h has sums by shuffles and on tensor cores.
 #ifndef TMAP_WARP_H
 #define TMAP_WARP_H
 

@@ -6,7 +6,8 @@
 //     stored = min(count, capacity)     refused = max(count - capacity, 0)
 //
 // The count remains on the device, so no level waits for the host. A refused insertion returns 0;
-// the caller must then do the region's work in another way. papers/olt_blocks.h inserts by blocks.
+// the caller must then do the region's work in another way. Functions for a warp use no shared
+// memory. papers/olt_blocks.h inserts by blocks.
 //
 // Source: Quezada, Navarro, Romero, Aguilera, "Modeling GPU dynamic parallelism for self similar
 // density workloads", FGCS 145 (2023), section 5.3.

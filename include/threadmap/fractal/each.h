@@ -24,7 +24,8 @@
 //     tmap_each_stencil  computes a cell from its neighbours (stencil.h)
 //
 // Each kind of work has a plan maker, which chooses a fast loop for it. Every call is correct with
-// a plan of any of these makers, and visits every cell of the plan's share exactly once.
+// a plan of any of these makers, and visits every cell of the plan's share exactly once. A plan of
+// words (tmap_each_stencil_words_plan_make) is for tmap_each_stencil_words alone.
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory, which can be
 // any multiple of 4. Launch a kernel that needs more with more bytes (cudaLaunchKernel in place of
@@ -33,8 +34,9 @@
 //     extern __shared__ uint4 all[];
 //     float4 *own = (float4 *)((unsigned char *)all + (plan.shared + 15) / 16 * 16);
 //
-// All threads of a block return from every call: __syncthreads() may follow it, and is
-// needed between two calls in one kernel.
+// All threads of a block return from every call: __syncthreads() may follow it, and is needed
+// between two calls in one kernel, and before the kernel reuses these bytes: threads that have
+// returned would write to what others still read.
 #ifndef TMAP_FRACTAL_EACH_H
 #define TMAP_FRACTAL_EACH_H
 
@@ -658,8 +660,9 @@ TMAP_DEVICE void tmapi_each_walk(const tmap_each_plan *plan, tmapi_each_calls ca
 // Calls visit(job, cell) exactly once for every cell of the plan's share, in no particular order.
 // All threads of all blocks call it with the same arguments, and all return from it. visit: a
 // __device__ function without barriers and collectives, because other lanes may have no cell. job:
-// any pointer; the address of the kernel's parameter costs nothing.
-// Cost: a few instructions per cell. Registers: about 40 plus the visitor's.
+// any pointer; the address of the kernel's parameter costs nothing. Another call in the kernel
+// needs a __syncthreads() before it.
+// Cost: a few instructions per cell. Registers: about 48 with a visitor that stores a number.
 // Example: gasket, r = 1, pitch 2: visits (0,0,at 0) (0,1,at 2) (1,1,at 3).
 TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, void *job) {
     const tmapi_each_calls calls = {visit, 0, 0, job, {0, 0}};
@@ -672,7 +675,7 @@ TMAP_DEVICE void tmap_each(const tmap_each_plan *plan, tmap_each_visit visit, vo
 // where sectors hold several cells (plan->dense: at least one place in 4, and at most three in 4,
 // are cells; one in 16 in a stencil's plan), and smaller elements in the loop _COLUMNS unless more
 // than three places in 4 are cells (plan->holes). Otherwise it runs as tmap_each. into.data: the
-// matrix's element 0, whatever plan->offset is.
+// matrix's element 0, whatever plan->offset is. Another call needs a __syncthreads() before it.
 // Cost compared with tmap_each: up to 36% less on large levels; up to a third more on small
 // fractals; 50% more where nearly all places are cells. Use tmap_each for the last two.
 // Example: const tmap_array out = {p.out, sizeof *p.out}; tmap_each_into(&plan, dab, out, &p).
@@ -687,7 +690,8 @@ TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visi
 // share, with up to eight reads per lane in flight. The same thread makes both calls. value: 16
 // bytes, aligned to 16, which belong to the cell between the two; read writes there what use needs,
 // of any type. A cell's use must not write what another cell's read reads. Otherwise as tmap_each:
-// all threads of all blocks call it, and read and use have no barriers and no collectives.
+// all threads of all blocks call it, read and use have no barriers and no collectives, and another
+// call needs a __syncthreads() before it.
 //     static __device__ void fade_read(void *job, tmap_cell cell, void *value) {
 //         *(float *)value = ((fade *)job)->a[cell.at];
 //     }
@@ -697,8 +701,8 @@ TMAP_DEVICE void tmap_each_into(const tmap_each_plan *plan, tmap_each_visit visi
 //     __global__ void __launch_bounds__(512, 2) fade_cells(tmap_each_plan plan, fade j) {
 //         tmap_each_update(&plan, fade_read, fade_use, &j);
 //     }
-// Cost: as tmap_each. Registers: about 64 with values of 4 bytes; __launch_bounds__(512, 2) limits
-// a kernel to that.
+// Cost: as tmap_each. Registers: about 56 with values of 4 bytes; __launch_bounds__(512, 2) limits
+// a kernel to 64.
 TMAP_DEVICE void tmap_each_update(const tmap_each_plan *plan, tmap_each_read read,
                                   tmap_each_use use, void *job) {
     const tmapi_each_calls calls = {0, read, use, job, {0, 0}};

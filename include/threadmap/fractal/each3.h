@@ -18,14 +18,16 @@
 // are pitch.plane elements apart, or in compact storage: pitch.row is TMAP_COMPACT, and element i
 // is cell tmap_nbb3_lambda_linear(i), or tmap_turned_lambda_linear(i) with turned copies. The host
 // makes a plan once, for one fractal, level, pitch and kernel, and passes it to the kernel by
-// value. The kernel makes one call, or several with a __syncthreads() between each two:
+// value. The kernel makes one call, or several with a __syncthreads() between each two, because all
+// use the same shared memory:
 //
 //     tmap_each3          calls a visitor at every cell; for kernels that only store
 //     tmap_each3_update   reads, and then uses or writes; faster where a kernel reads memory
 //     tmap_each3_fold     folds all cells into one value
 //     tmap_each3_stencil  computes a cell from its 26 neighbours (stencil3.h)
 //
-// Each is right with a plan of any maker for cells; a stencil is slow with a plan of another maker.
+// Each is right with a plan of any maker but that of words; a stencil is slow with the plan of
+// another maker.
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
@@ -245,7 +247,7 @@ static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
 // ---- a plan from a kernel, and its launch -------------------------------------------------------
 
 // Makes the plan of tmap_each3_plan_make for a fractal with turned copies; in two dimensions sz is
-// 1. There is no stencil with turned copies. In compact storage element i is cell
+// 1. A stencil is slow with such a plan. In compact storage element i is cell
 // tmap_turned_lambda_linear(t, i, r). In a volume lanes go along the rows of a tile as it was
 // before it was turned: where x is exchanged for another axis, neighbouring lanes access different
 // rows. Errors: as tmap_each3_plan_make, with tmap_turned_check in place of tmap_nbb3_check.
@@ -697,8 +699,9 @@ TMAP_DEVICE void tmapi_each3_fold_use(void *job, tmap_cell3 cell, const void *va
 // accumulators of all threads in a fixed order, and writes the result to *to.result. All threads of
 // all blocks call it, and all return from it. array: elements of 1, 2, 4, 8 or 16 bytes; data is
 // the volume's element 0, whatever plan->offset is. add: without barriers and collectives. fold,
-// to: see ../fold.h; the workspace has tmap_each3_fold_bytes(plan, fold.bytes) bytes, and each
-// launch leaves it ready for the next.
+// to: see ../fold.h; the workspace has tmap_each3_fold_bytes(plan, fold.bytes) bytes, zeroed once,
+// and each launch leaves it ready for the next. Another call in the kernel needs a __syncthreads()
+// before it, and another workspace.
 TMAP_DEVICE void tmap_each3_fold(const tmap_each3_plan *plan, tmap_array array, tmap_each3_add add,
                                  tmap_fold fold, tmap_fold_to to, void *job) {
     tmapi_fold_words accumulator;

@@ -203,7 +203,8 @@ TMAP_DEVICE void tmapi_each_fold_cells(const tmap_each_plan *plan, tmap_array ar
 // it, in blocks of full warps and grids of one axis, and all return from it. array: elements of 1,
 // 2, 4 or 8 bytes; data is the matrix's element 0, whatever plan->offset is. add: without barriers
 // and collectives. fold, to: see ../fold.h; the workspace has tmap_each_fold_bytes(plan,
-// fold.bytes) bytes, and each launch leaves it ready for the next.
+// fold.bytes) bytes, zeroed once, and each launch leaves it ready for the next. Another call in the
+// kernel needs a __syncthreads() before it, and another workspace.
 // Cost: bound by reading (gasket, r = 16: nine tenths of memory throughput). Registers: about 56;
 // __launch_bounds__(512, 2) limits a kernel to 64.
 // Example: gasket, r = 1, pitch 2, the elements 1 2 / 3 4: add gets 1, 3 and 4.

@@ -237,7 +237,8 @@ static inline tmap_u64 tmap_ising_measure_bytes(const tmap_ising_plan *plan) {
 
 // Sets *to.result, a tmap_ising_sums, to the sums over the cells of the plan's share: of their
 // spins, and of their bonds to the east and south, so that the sums of shares add up to those of
-// all cells. Exact. spins: the state, which is only read. to.result: at a multiple of 8. to.workspace: tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
+// all cells. Exact. spins: the state, which is only read. to.result: at a multiple of 8.
+// to.workspace: tmap_ising_measure_bytes(plan) bytes, see ../fold.h.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and a plan of another maker;
 // otherwise the launch's own error. The sums of a share without items are 0.
 static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const void *spins,

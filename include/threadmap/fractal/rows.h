@@ -304,7 +304,8 @@ TMAPI_DEVICE_CALL void tmapi_rows_tables(tmap_nbb f, tmap_u32 low, tmap_u32 high
 }
 
 // Makes the tables of fractal f of level r <= tmap_rows_level_max(f) in `shared`,
-// tmap_rows_bytes(f, r) bytes of shared memory. Collective for the block, with barriers. Cost: a
+// tmap_rows_bytes(f, r) bytes of shared memory, which the block may reuse after a __syncthreads()
+// that follows its last use of the tables. Collective for the block, with barriers. Cost: a
 // few dozen instructions for each of k^ceil(r/2) cells, divided among the block's threads; so use
 // few, large blocks.
 TMAP_DEVICE tmap_rows tmap_rows_make(tmap_nbb f, tmap_u32 r, tmap_u32 *shared) {

@@ -407,10 +407,11 @@ TMAP_DEVICE void tmapi_stencil_run(const tmap_each_plan *plan, const tmapi_stenc
 // *next to the cell's element of `out`. Places that are no cells are neither read nor written. All
 // threads of all blocks call it, and all return from it. in, out: element 0 of the matrices (of
 // compact storage: of the states), with elements of 1, 2, 4, 8 or 16 bytes; they must not overlap.
-// rule: see tmap_each_rule; without barriers and collectives.
+// rule: see tmap_each_rule; without barriers and collectives. Another call in the kernel needs a
+// __syncthreads() before it.
 // Cost: with floats two to three times what memory takes to read one state and write the other;
-// with plans of other makers a membership test for each neighbour. Registers: about 64 with floats
-// and four neighbours; values of 8 bytes take more.
+// with plans of other makers a membership test for each neighbour. Registers: about 72 with floats
+// and four neighbours, which fit the 64 of __launch_bounds__(512, 2); values of 8 bytes take more.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
 TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
                                    void *out, void *job) {
@@ -428,8 +429,10 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 //     }
 // cell: the cell of sheet 0; cell.at: the word. `around` is meaningless, because the cells of a
 // word differ in it. The rule leaves idle bits 0: those from plan.word.cells on. in.size:
-// plan.word.bytes, a constant: 2, 4 or 8. With any other plan, and in a block with fewer threads
-// than a tile has cells, the call does nothing. Otherwise as tmap_each_stencil.
+// plan.word.bytes, a constant: 2, 4 or 8. With a plan for the cells of the fractal, and in a block
+// with fewer threads than a tile has cells, the call is right, but finds each bit by maps, which is
+// very slow. `in` and `out` hold words in compact storage then, too. Otherwise as
+// tmap_each_stencil.
 TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {

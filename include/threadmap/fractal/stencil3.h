@@ -696,8 +696,9 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // in: elements of 1, 2, 4, 8 or 16 bytes, at a multiple of that; data is the volume's element 0,
 // whatever plan->offset is. out: elements of the same size, not overlapping with `in`. All cells
 // around a cell are read, whatever the rule does; places that are no cells are neither read nor
-// written. rule: without barriers and collectives. With a plan of another maker, turned copies
-// included, a membership test and nu for each neighbour.
+// written. rule: without barriers and collectives. Another call in the kernel needs a
+// __syncthreads() before it. With the plan of another maker, of turned copies too, the call is
+// right, but tests membership for each neighbour.
 // Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
@@ -712,7 +713,8 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
 // in.data and out are at multiples of 16. The rule gets a slice at a time, the same sheets at 27
 // places; a bit of place n is the neighbour of the cell in that sheet, 0 where there is none. cell
 // is that of sheet 0, and cell.at the number of the word, whichever of its slices it is. The engine
-// clears idle bits of *next.
+// clears idle bits of *next. With a plan for the cells of the fractal the call is right, but finds
+// each bit by maps, which is very slow.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {
     tmapi_stencil3 s = {

@@ -10,7 +10,8 @@
 // this library's.
 //
 // Functions are collective: all lanes that `warp` counts call them together with equal arguments,
-// and all get the result. The ranges of omega and r are those of tmap_nbb_lambda and _lambda64.
+// and all get the result. They use no memory, so calls may follow each other at once. The ranges of
+// omega and r are those of tmap_nbb_lambda and _lambda64.
 #ifndef TMAP_FRACTAL_WARP_H
 #define TMAP_FRACTAL_WARP_H
 
