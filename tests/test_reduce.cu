@@ -2,7 +2,7 @@
 // test_reduce: the sums of reduce.h over warps and blocks of many shapes, down to one thread:
 // integers exactly, floats within their stated error of a sum in double, with and without flushing
 // what is below the normal floats to 0, and what NaN, infinities and extreme values must give. And
-// accumulators of all sizes over warps, blocks and launches, by fold.h, also one fold after another.
+// accumulators of all sizes over warps, blocks and launches, by fold.h, and one fold after another.
 #include "kit.h"
 
 // Lane 1 leaves each barrier late: the other threads run ahead as far as the code lets them.

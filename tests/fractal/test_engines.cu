@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_engines: tmap_each, tmap_each_into, tmap_each_update, tmap_each_fold and tmap_each_stencil
 // by every loop and by the plans of every maker, for elements of 1 to 16 bytes, and
-// tmap_each_stencil_words for words of 2 to 8, against the host,
-// which takes cells and neighbours from replication: each cell once and nothing else, in matrices
-// of any pitch and offset and in compact storage, blocks of any shape, and shares that add up; with
-// the facts of every device. And folds with accumulators of 12 to 64 bytes, joined over warps, blocks
-// and grids.
+// tmap_each_stencil_words for words of 2 to 8, against the host, which takes cells and neighbours
+// from replication: each cell once and nothing else, in matrices of any pitch and offset and in
+// compact storage, blocks of any shape, and shares that add up; with the facts of every device. And
+// folds with accumulators of 12 to 64 bytes, joined over warps, blocks and grids.
 #include "fractal/plans.h"
 
 // ---- what the kernels do ------------------------------------------------------------------------
