@@ -387,6 +387,7 @@ static void run_refusals(void) {
     RETURNS(tmap_each3_plan_make(f, 40, compact, kernel, &plan), cudaErrorInvalidConfiguration);
     RETURNS(tmap_life3_plan_make(f, 30, &plan), cudaErrorInvalidConfiguration);
     REFUSED(tmap_each3_launch(&plan, a, 0));
+    REFUSED(tmap_each3_plan_share(&plan, 0, 0));
     expect(!memcmp(&plan, &before, sizeof plan), "a plan is left alone");
     CHECK(tmap_each3_plan_make(f, 3, tight, kernel, &plan));
     REFUSED(tmap_each3_plan_share(&plan, 1, plan.items));

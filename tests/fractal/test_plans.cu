@@ -240,6 +240,7 @@ static void run_refusals(void) {
         {tmap_nbb_make(3, 17, 17, 0x100, 0x110), 3, 0, cudaErrorInvalidValue},
     };
     tmap_each_plan plan, same, good;
+    tmap_facts facts;
     int job = 0;
     memset(&plan, 0x77, sizeof plan);
     same = plan;
@@ -264,6 +265,11 @@ static void run_refusals(void) {
     RETURNS(tmap_each_plan_loop(&plan, -1), cudaErrorInvalidConfiguration);
     RETURNS(tmap_each_plan_loop(&plan, TMAP_EACH_LOOP_COUNT), cudaErrorInvalidConfiguration);
     expect(memcmp(&plan, &good, sizeof plan) == 0, "a refusal changed the plan");
+    memset(&plan, 0, sizeof plan); // that no maker has made
+    CHECK(tmap_facts_get(kernel, &facts));
+    REFUSED(tmap_each_plan_share(&plan, 0, 0));
+    RETURNS(tmap_each_plan_loop_of(&plan, TMAP_EACH_LINEAR, &facts), TMAP_EINVAL);
+    REFUSED(tmap_each_launch(&plan, &job, 0));
     CHECK(tmap_each_plan_make(gasket, 27, 0, kernel, &plan)); // more tiles than 32 bits can count
     expect(plan.loop == TMAP_EACH_LINEAR && plan.items == 7625597484987ull, "many cells");
     RETURNS(tmap_each_plan_loop(&plan, TMAP_EACH_COLUMNS), cudaErrorInvalidConfiguration);

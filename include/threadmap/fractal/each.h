@@ -194,11 +194,13 @@ static inline tmap_u32 tmapi_each_plan_blocks(tmap_each_plan *plan, tmap_u64 cou
 // the shares cover all items and their plans have the same loop, every cell is visited once. The
 // grid of a share is at most that of the complete plan, so a fold's workspace sized for all items
 // is large enough for each share.
-// Returns TMAP_OK, or TMAP_EINVAL for a null pointer and for items that the plan does not have.
+// Returns TMAP_OK, or TMAP_EINVAL for a null pointer, a plan of zeros, which no maker has made, and
+// items that the plan does not have.
 // Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
 static inline int tmap_each_plan_share_of(tmap_each_plan *plan, tmap_u64 first, tmap_u64 count) {
     tmap_u64 most;
-    if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
+    if (!plan || !plan->items || first > plan->items || count > plan->items - first)
+        return TMAP_EINVAL;
     most = plan->loop == TMAP_EACH_LINEAR ? 0x7fffffff : plan->warps / (plan->block / 32);
     plan->first = first, plan->count = count;
     plan->grid = tmapi_each_plan_blocks(plan, plan->items, most);
@@ -265,13 +267,13 @@ static inline int tmapi_each_plan_tiles(tmap_each_plan *plan, const tmap_facts *
 }
 
 // Sets another loop than the maker chose, and the share to all items; for tests and measurements.
-// facts: those that the plan was made from. Returns TMAP_OK; TMAP_EINVAL for a null pointer;
-// TMAP_ERANGE for a loop that this fractal and level do not have, and if no block of the kernel
-// fits the device. On an error the plan is unchanged.
+// facts: those that the plan was made from. Returns TMAP_OK; TMAP_EINVAL for a null pointer and a
+// plan of zeros; TMAP_ERANGE for a loop that this fractal and level do not have, and if no block of
+// the kernel fits the device. On an error the plan is unchanged.
 static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const tmap_facts *facts) {
     tmap_each_plan p;
     int code;
-    if (!plan || !facts) return TMAP_EINVAL;
+    if (!plan || !plan->items || !facts) return TMAP_EINVAL;
     p = *plan;
     if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
         return TMAP_ERANGE;
@@ -304,7 +306,7 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     places = tmap_mul_saturate(width, tmap_nbb_side_y(f, r));
     if (pitch && pitch < width) return TMAP_EINVAL;
     p.f = f, p.r = r, p.pitch = pitch ? pitch : width, p.offset = 0;
-    p.kernel = 0, p.work = work, p.type = 0;
+    p.kernel = 0, p.work = work, p.type = 0, p.items = cells;
     if (tmap_each_plan_places(&p) == ~0ull) return TMAP_ERANGE;
     wish = tmapi_each_wish_of(work, f, r, p.pitch);
     // Memory reads a sector before a partial write: if there are many, a prefetch pays.

@@ -155,11 +155,13 @@ static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
 // Restricts a plan to `count` of its items, from item `first` on: one GPU's share, or one batch.
 // The grid of a share is at most that of the complete plan, so a fold's workspace sized for all
 // items is large enough for each share.
-// Returns TMAP_OK, or TMAP_EINVAL for a null pointer and for items that the plan does not have.
+// Returns TMAP_OK, or TMAP_EINVAL for a null pointer, a plan of zeros, which no maker has made, and
+// items that the plan does not have.
 // Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
 static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first, tmap_u64 count) {
     tmap_u64 blocks, in_block, most;
-    if (!plan || first > plan->items || count > plan->items - first) return TMAP_EINVAL;
+    if (!plan || !plan->items || first > plan->items || count > plan->items - first)
+        return TMAP_EINVAL;
     in_block = plan->tiles ? plan->tiles : plan->block / 32;
     blocks = count / in_block + (count % in_block != 0);
     most = plan->warps / (plan->block / 32);
