@@ -14,14 +14,33 @@ static inline int ask_mandelbrot_dwell(const void *m, tmap_u32 x, tmap_u32 y) {
     return tmap_mandelbrot_dwell((const tmap_mandelbrot *)m, x, y);
 }
 
-// The picture of m by a subdivision, whose neighbours share the lines between them or not. dwell:
-// of m, or null: the library's.
+// The last of n lines that is not beyond 0, if the next one is; else n.
+static inline tmap_u32 ask_line_of_0(int f64, tmap_u32 n, double begin, double end) {
+    const double side = (end - begin) / n;
+    tmap_u32 i = 0;
+    while (i < n &&
+           (f64 ? fma(i, side, begin) : (double)fmaf((float)i, (float)side, (float)begin)) <= 0)
+        ++i;
+    return i && i < n ? i - 1 : n;
+}
+
+// The origin is in the set: the one point of it that every window of the whole set has.
+static inline void ask_split_origin(const tmap_mandelbrot *m, ask_split *split) {
+    const int f64 = (m->options & TMAP_MANDELBROT_F64) != 0;
+    split->point_x = ask_line_of_0(f64, m->nx, m->x0, m->x1);
+    split->point_y = ask_line_of_0(f64, m->ny, m->y0, m->y1);
+    split->point_value = (int)m->dwell;
+}
+
+// The picture of m by a subdivision, whose neighbours share the lines between them or not; those
+// that do know the origin. dwell: of m, or null: the library's.
 static inline ask_counts ask_serial(const tmap_mandelbrot *m, tmap_ask_params a, int shared,
                                     ask_dwell dwell, int *out) {
     ask_split split;
     ask_counts counts;
     if (ask_split_make(m->nx, m->ny, a.g, a.r, a.b, &split)) exit(2);
     split.shared = shared;
+    if (shared) ask_split_origin(m, &split);
     ask_reference(split, dwell ? dwell : ask_mandelbrot_dwell, m, out, &counts);
     return counts;
 }

@@ -7,7 +7,8 @@
 // [y0, y1); its border is their outermost ring, x = x0, x = x1 - 1, y = y0, y = y1 - 1. A region
 //
 //   without a pixel is nothing;
-//   whose border pixels all have one value is filled with it;
+//   whose border pixels all have one value is filled with it, unless it has a point that is known
+//   to have another value;
 //   of the last level, tau - 1, is computed pixel by pixel;
 //   else is cut into r x r regions of the next level.
 //
@@ -46,6 +47,10 @@ typedef struct ask_counts {
 typedef struct ask_split {
     tmap_u32 nx, ny, gx, gy, r, tau;
     int shared; // 1: neighbours share the line between them
+    // A point from column point_x and row point_y on and before the next ones has point_value.
+    // 0: there is no such point.
+    tmap_u32 point_x, point_y;
+    int point_value;
 } ask_split;
 
 // g parts along both axes, and tau from the longer one. Returns 0 or what tmap_region_check says.
@@ -58,7 +63,7 @@ static inline int ask_split_make(tmap_u32 nx, tmap_u32 ny, tmap_u32 g, tmap_u32 
     split->gx = split->gy = g;
     split->r = r;
     split->tau = tmap_region_levels(n, g, r, B);
-    split->shared = 0;
+    split->shared = split->point_value = 0;
     return TMAP_OK;
 }
 
@@ -105,6 +110,8 @@ static inline void ask_region(const ask_run *run, tmap_u32 l, tmap_u64 i, tmap_u
     tmap_u32 y0 = (tmap_u32)tmap_region_edge(s->ny, py, j);
     tmap_u32 y1 = (tmap_u32)tmap_region_edge(s->ny, py, j + 1);
     ask_level *level = &run->counts->level[l];
+    const int point = s->point_value && x0 <= s->point_x && s->point_x < x1 && y0 <= s->point_y &&
+                      s->point_y < y1;
     int value, same;
     if (x0 == x1 || y0 == y1) {
         ++level->empty;
@@ -116,6 +123,7 @@ static inline void ask_region(const ask_run *run, tmap_u32 l, tmap_u64 i, tmap_u
         y1 += y1 < s->ny;
     }
     same = ask_border(run, level, x0, y0, x1, y1, &value);
+    if (point && value != s->point_value) same = 0;
     if (!same && l + 1 < s->tau) {
         ++level->subdivided;
         for (tmap_u32 c = 0; c < s->r * s->r; ++c)

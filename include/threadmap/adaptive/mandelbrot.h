@@ -8,9 +8,11 @@
 //
 // By the rule of Mariani and Silver a region whose border has a single dwell is filled with it. The
 // border of the region [x0, x1) x [y0, y1) is the ring x0, x1, y0, y1, or the picture's last lines.
-// The set of points of dwell d or more is connected: no part of it is inside such a border without
-// crossing it, unless all of it is. So a window larger than the set needs g > 1. A filament thinner
-// than a pixel may cross a border between pixels, in a few pixels of a hundred million.
+// The points of dwell d or more form a connected set without holes, which contains the origin. So
+// nothing else is inside such a border, unless all of the set is: then the origin is inside, and
+// the region is not filled with less than `dwell`. No island of the set is lost, whatever the
+// window. A border is known at its pixels only: where it seems to be in the set, a channel thinner
+// than a pixel may enter between two of them, whose few pixels then count as the set.
 //
 // All kernels and the host function take the same steps with the same rounding, so a pixel has the
 // same dwell wherever it is computed. With numbers of one type, `real`, and fma(a, b, c) = a b + c
@@ -176,6 +178,7 @@ typedef struct tmapi_mandelbrot_job {
     int special;        // 0: every pixel is steady, and no formula is used
     int f64;
     tmapi_real x0, y0, dx, dy;
+    tmap_u32 origin_x, origin_y; // the origin is from this line on and before the next one
 } tmapi_mandelbrot_job;
 
 // A point of the plane.
@@ -248,6 +251,12 @@ TMAP_FN int tmapi_mandelbrot_steady(int f64, tmapi_mandelbrot_z c) {
     return tmapi_mandelbrot_within(f64, c, 3.9);
 }
 
+// Of n lines, the last one that is not beyond 0; 0xffffffff if 0 is not between two of them.
+TMAP_FN tmap_u32 tmapi_mandelbrot_origin(tmap_u32 n, tmapi_real side, tmapi_real begin) {
+    const double at = -((double)begin.f + begin.d) / ((double)side.f + side.d);
+    return at >= 0 && at < (double)n - 1 ? (tmap_u32)at : 0xffffffffu; // NaN is not less either
+}
+
 // The job of a picture; the side of a pixel is divided in double.
 TMAP_FN tmapi_mandelbrot_job tmapi_mandelbrot_job_make(const tmap_mandelbrot *m) {
     const int f64 = (m->options & TMAP_MANDELBROT_F64) != 0;
@@ -260,6 +269,8 @@ TMAP_FN tmapi_mandelbrot_job tmapi_mandelbrot_job_make(const tmap_mandelbrot *m)
     p.f64 = f64;
     p.x0 = tmapi_real_of(f64, m->x0), p.dx = tmapi_real_of(f64, (m->x1 - m->x0) / m->nx);
     p.y0 = tmapi_real_of(f64, m->y0), p.dy = tmapi_real_of(f64, (m->y1 - m->y0) / m->ny);
+    p.origin_x = tmapi_mandelbrot_origin(m->nx, p.dx, p.x0);
+    p.origin_y = tmapi_mandelbrot_origin(m->ny, p.dy, p.y0);
     // The largest |c| is at a corner.
     p.special = (m->options & TMAP_MANDELBROT_BULBS) != 0;
     for (int corner = 0; corner < 4; ++corner)
@@ -292,7 +303,8 @@ TMAP_DEVICE tmap_u32 tmapi_mandelbrot_last(tmap_u32 end, tmap_u32 n) {
 #define TMAPI_MANDELBROT_READS 4
 
 // The range of the thread's part of a region's border: a quarter of the team walks each side, with
-// TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes.
+// TMAPI_MANDELBROT_READS reads in flight, of four pixels each at a multiple of 16 bytes. The origin
+// counts as a pixel of the region that has it.
 TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_ask_region *region,
                                                   tmap_ask_team team) {
     const tmapi_mandelbrot_job *p = (const tmapi_mandelbrot_job *)job;
@@ -313,7 +325,9 @@ TMAP_DEVICE tmap_ask_range tmapi_mandelbrot_query(const void *job, const tmap_as
     const int wide = __all_sync(team.lanes, step == 1 && (tmap_u64)at % 16 == 0);
     const tmap_u32 each = wide ? 4 : 1, turn = each * parts;
     const tmap_u32 corner = (tmap_u32)p->out[(tmap_u64)region->y0 * p->nx + region->x0];
-    tmap_ask_range range = {corner, corner};
+    const int origin = p->origin_x - region->x0 < region->x1 - region->x0 &&
+                       p->origin_y - region->y0 < region->y1 - region->y0;
+    tmap_ask_range range = {corner, origin ? (tmap_u32)p->dwell : corner};
     for (tmap_u32 i = each * part; i - each * part < most; i += TMAPI_MANDELBROT_READS * turn) {
         int4 v[TMAPI_MANDELBROT_READS];
 #pragma unroll
@@ -995,6 +1009,13 @@ static inline tmap_u32 tmapi_mandelbrot_choose(const tmapi_mandelbrot_case *c, t
 
 // ---- the plan and the picture -------------------------------------------------------------------
 
+// 1 if pixels are closer than half the distance of two numbers from 1 to 2. Then rounding decides
+// dwells, and a border says nothing about what is inside.
+static inline int tmapi_mandelbrot_blurred(const tmap_mandelbrot *m) {
+    const double least = m->options & TMAP_MANDELBROT_F64 ? 1.0 / (1ull << 53) : 1.0 / (1 << 24);
+    return (m->x1 - m->x0) / m->nx < least || (m->y1 - m->y0) / m->ny < least;
+}
+
 // The plan of a picture.
 typedef struct tmap_mandelbrot_plan {
     tmap_ask_plan ask;        // as tmap_ask_plan_make makes it
@@ -1028,7 +1049,8 @@ static inline int tmapi_mandelbrot_job_in(const tmap_mandelbrot *m, const tmap_a
 // Makes the plan of tmap_mandelbrot_plan_make from facts of the kernels. w: a workspace for this
 // number of pixels, which has the subdivision: from tmap_mandelbrot_workspace_create or _set, or
 // from tmap_ask_workspace_create, which costs a tenth more time. With parameters (0, 0, 0) the plan
-// chooses the subdivision, in half a millisecond on the host. Returns TMAP_EINVAL for a null
+// chooses the subdivision, in half a millisecond on the host. With any parameters there is none for
+// pixels that are closer than 2^-24 in float or 2^-53 in double. Returns TMAP_EINVAL for a null
 // pointer, a picture that tmap_mandelbrot_check refuses, or a workspace for another number of
 // pixels; else the result of tmap_ask_plan_of. Writes *out only on success.
 static inline int tmap_mandelbrot_plan_of(const tmap_mandelbrot *m, const tmap_ask_workspace *w,
@@ -1043,12 +1065,13 @@ static inline int tmap_mandelbrot_plan_of(const tmap_mandelbrot *m, const tmap_a
         const tmapi_mandelbrot_case c = tmapi_mandelbrot_case_of(m, &facts->device, &p.job);
         p.plain = tmapi_mandelbrot_choose(&c, &p.ask.run.workspace.domain);
     }
+    if (tmapi_mandelbrot_blurred(m)) p.plain = 16;
     *out = p;
     return TMAP_OK;
 }
 
 // Makes the plan of a picture on the current device. Parameters: as tmap_mandelbrot_plan_of;
-// errors: as tmap_ask_plan_make. The plan serves any number of launches.
+// errors: as tmap_ask_plan_make. The plan serves any number of pictures, one after the other.
 static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
                                                     const tmap_ask_workspace *w,
                                                     tmap_mandelbrot_plan *out) {
