@@ -126,6 +126,14 @@ static void run_refusals(void) {
         REFUSED(tmap_mandelbrot_published_f32(&good, &bad[i], out, 0));
     }
     kit_case("%s", "refusals");
+#if TMAPI_PUBLISHED_GRAPHS
+    // A graph has one form: of another one it would draw nothing.
+    tmap_published_graph graph;
+    for (int form = 0; form < TMAP_PUBLISHED_GRAPH; ++form) {
+        const tmap_published_call other = {form, a, 64, lost_d};
+        REFUSED(tmap_published_graph_make(&good, &other, out, &graph));
+    }
+#endif
     REFUSED(tmap_mandelbrot_published_f32(&no_dwell, &fine, out, 0));
     REFUSED(tmap_mandelbrot_published_f32(&in_double, &fine, out, 0));
     REFUSED(tmap_mandelbrot_published_f32(&good, &fine, NULL, 0));

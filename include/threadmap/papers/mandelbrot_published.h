@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mandelbrot_published.h: the Mandelbrot set in the forms that the paper describes, written as
-// published: each region computes its own border, every pixel tests for escape in every step.
+// published: each region computes its own border, every pixel tests for escape in every step. As
+// published, too, the set is lost if all of it is inside the border of one region.
 //
 //     exhaustive  a thread for each pixel
 //     ask_sbr     adaptive serial kernels, a block for each region: a kernel for each level, offset
@@ -412,7 +413,8 @@ static inline cudaError_t tmap_mandelbrot_published_f32(const tmap_mandelbrot *m
 
 #if TMAPI_PUBLISHED_GRAPHS
 // Makes a graph that draws a picture to `out` at each cudaGraphLaunch(g->exec, stream); frees with
-// tmap_published_graph_free. Returns what tmap_mandelbrot_published_f32 does.
+// tmap_published_graph_free. Returns cudaErrorInvalidValue for what is out of range, or if
+// how->form is not GRAPH; else the first error of CUDA.
 static inline cudaError_t tmap_published_graph_make(const tmap_mandelbrot *m,
                                                     const tmap_published_call *how, int *out,
                                                     tmap_published_graph *g) {
@@ -422,6 +424,7 @@ static inline cudaError_t tmap_published_graph_make(const tmap_mandelbrot *m,
     tmap_facts facts;
     cudaGraph_t graph;
     cudaError_t status = g ? tmapi_published_make(m, how, out, &p) : cudaErrorInvalidValue;
+    if (!status && how->form != TMAP_PUBLISHED_GRAPH) status = cudaErrorInvalidValue;
     if (status) return status;
     memset(g, 0, sizeof *g);
     memset(&start, 0, sizeof start);
