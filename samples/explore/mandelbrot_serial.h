@@ -12,17 +12,20 @@ enum { MARK_EDGE = 1, MARK_UNIFORM = 2, MARK_LEVEL = 4 }; // MARK_LEVEL: times t
 typedef struct serial {
     tmap_ask_domain domain;
     const int *exhaustive; // the dwell of every pixel
+    int dwell;             // of the set
+    tmap_u64 x, y;         // of the origin, which is in the set: from here on, before the next one
     int *want;             // the dwells by subdivision
     unsigned char *mark;
     tmap_ask_counts counts;
 } serial;
 
-// 1 if the border of [x0, x1) x [y0, y1) has one dwell. The border of a region is shared: x1 and y1
-// are the first lines of the next regions, or the picture's last ones.
+// 1 if the border of [x0, x1) x [y0, y1) has one dwell, and the origin no other one. The border of
+// a region is shared: x1 and y1 are the first lines of the next regions, or the picture's last ones.
 static int serial_uniform(const serial *s, tmap_u64 x0, tmap_u64 x1, tmap_u64 y0, tmap_u64 y1) {
     const tmap_u64 nx = s->domain.nx, ny = s->domain.ny;
     const tmap_u64 right = x1 < nx ? x1 : nx - 1, below = y1 < ny ? y1 : ny - 1;
     const int value = s->exhaustive[y0 * nx + x0];
+    if (value < s->dwell && x0 <= s->x && s->x < x1 && y0 <= s->y && s->y < y1) return 0;
     for (tmap_u64 y = y0; y <= below; ++y) {
         const tmap_u64 step = y == y0 || y == below || right == x0 ? 1 : right - x0;
         for (tmap_u64 x = x0; x <= right; x += step)
@@ -58,9 +61,12 @@ static void serial_region(serial *s, tmap_u32 level, tmap_u32 i, tmap_u32 j) {
         }
 }
 
-// The whole picture.
-static void serial_run(serial *s) {
+// The whole picture. plain: 1: without regions.
+static void serial_run(serial *s, int plain) {
     const tmap_u32 g = s->domain.g;
+    for (tmap_u64 i = 0; plain && i < (tmap_u64)s->domain.nx * s->domain.ny; ++i)
+        s->want[i] = s->exhaustive[i], s->mark[i] = 0;
+    if (plain) return;
     for (tmap_u32 i = 0; i < g * g; ++i) serial_region(s, 0, i % g, i / g);
 }
 

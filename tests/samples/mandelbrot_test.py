@@ -28,9 +28,17 @@ def check_levels(g, r, *args):
         fail(f'{args}: levels {table}')
 
 
+def check_exhaustive(*args):
+    """The picture is compared with every pixel: a window larger than the set has none wrong."""
+    lines = good(SET, *args, *NONE)
+    if not any(line[:4] == ['subdivision:', '0', 'of', '9216'] for line in lines):
+        fail(f'{args}: wrong pixels of {lines}')
+
+
 def quick():
     if len(rows_of(good(SET, '--n', '48x33', '--dwell', '60', '--B', '2', *NONE))) != 3:
         fail('three ways')
+    check_exhaustive('--n', '96', '--dwell', '60', '--window', '-18.9,14.7,-18.9,14.7', '--g', '1')
     check_levels(2, 2, '--n', '64', '--dwell', '50', '--B', '4')
     pictures(20 * 17, 30 * 17, '--n', '20x30', '--dwell', '20', '--g', '2', '--B', '3')
     bad(SET, '--n', '0')
@@ -50,6 +58,13 @@ def full():
     good(SET, '--n', '1', '--g', '1', '--B', '1', *NONE)
     good(SET, '--n', '64', '--dwell', '1', '--g', '4', *NONE)
     good(SET, '--n', '64', '--window', '-0.75,-0.74,0.1,0.11', '--dwell', '300', *NONE)
+    for window in ('-6,6,-6,6', '-18.9,14.7,-18.9,14.7', '-500,600,-700,300'):
+        for g in ('1', '2', '4'):
+            check_exhaustive('--n', '96', '--window', window, '--g', g)
+    close = '-0.7453,-0.7452999,0.1127,0.1127001'  # rounding decides: there are no regions
+    lines = good(SET, '--n', '64', '--window', close, *NONE)
+    if not any(line[:2] == ['no', 'regions:'] for line in lines):
+        fail('pixels that rounding blurs')
     pictures(2 * 210, 2 * 64, '--n', '210x64', '--g', '3', '--B', '5', '--dwell', '90')
     pictures(700, 10, '--n', '1400x20', '--g', '2', '--B', '5', '--dwell', '30')
 
