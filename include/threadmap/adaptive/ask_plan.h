@@ -259,8 +259,9 @@ static inline cudaError_t tmapi_ask_plan_ready(int error, const tmap_ask_plan *p
 }
 
 // Makes the plan of a problem's runs in a workspace, on the current device. It serves any number of
-// runs, with any job. Returns cudaErrorInvalidValue where tmap_ask_plan_of returns TMAP_EINVAL,
-// cudaErrorInvalidConfiguration for TMAP_ERANGE, else a CUDA error. Writes *out only on success.
+// runs, with any job, one after the other: runs at the same time need a workspace each. Returns
+// cudaErrorInvalidValue where tmap_ask_plan_of returns TMAP_EINVAL, cudaErrorInvalidConfiguration
+// for TMAP_ERANGE, else a CUDA error. Writes *out only on success.
 static inline cudaError_t tmap_ask_plan_make(const tmap_ask_workspace *w,
                                              const tmap_ask_kernels *kernels, tmap_ask_plan *out) {
     tmap_ask_facts facts;
