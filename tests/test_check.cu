@@ -359,19 +359,6 @@ static cudaError_t by_words3(const test_case *c) {
     must(tmap_each3_words_plan_make(tmap_fractal3_menger(), 3, c->kernel, &plan));
     return tmap_each3_launch(&plan, &j, 0);
 }
-// A plan of zeros, as a static one that no maker has made.
-static cudaError_t by_zeros(const test_case *c) {
-    static tmap_each_plan none;
-    job j = memory(c);
-    void *arguments[] = {&none, &j};
-    return cudaLaunchKernel(c->kernel, dim3(1), dim3(128), arguments, 0, 0);
-}
-static cudaError_t by_zeros3(const test_case *c) {
-    static tmap_each3_plan none;
-    job j = memory(c);
-    void *arguments[] = {&none, &j};
-    return cudaLaunchKernel(c->kernel, dim3(1), dim3(128), arguments, 0, 0);
-}
 static cudaError_t by_no_plan(const test_case *c) {
     tmap_each_plan plan;
     memset(&plan, 0x7f, sizeof plan);
@@ -409,16 +396,19 @@ static cudaError_t by_tables(const test_case *c) {
     if (c->b) plan.block = c->b;
     return tmap_triples_tables_launch(&plan, &j, 0);
 }
-// A plan of pairs, of frames or of triples that is zeros, and no launcher. a: threads of a block.
+// A plan of zeros, as a static one that no maker has made, and no launcher. a: threads of a block, or
+// 0: 128.
 static cudaError_t by_zeros(const test_case *c) {
     static union {
+        tmap_each_plan cells;
+        tmap_each3_plan cells3;
         tmap_pairs_plan pairs;
         tmap_pairs_frames_plan frames;
         tmap_triples_plan triples;
     } zeros;
     job j = memory(c);
     void *arguments[2] = {&zeros, &j};
-    return cudaLaunchKernel(c->kernel, dim3(1), dim3(c->a), arguments, 0, 0);
+    return cudaLaunchKernel(c->kernel, dim3(1), dim3(c->a ? c->a : 128), arguments, 0, 0);
 }
 
 #define DIRTY "workspace: not cleared"
@@ -503,11 +493,11 @@ static const test_case cases[] = {
     CASE(by_cells3, each3_fold_3, 0, 0, RIGHT, "tmap_each3_fold: elements do not have"),
     CASE(by_cells3, each3_fold_sum_72, 0, 0, RIGHT, "tmap_each3_fold: fold.bytes is not"),
     CASE(by_words3, words3_8, 0, 0, RIGHT, "tmap_each3_words: in.size is not"),
-    CASE(by_zeros3, each3, 0, 0, RIGHT, "tmap_each3: no maker"),
-    CASE(by_zeros3, each3_update, 0, 0, RIGHT, "tmap_each3_update: no maker"),
-    CASE(by_zeros3, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: no maker"),
-    CASE(by_zeros3, stencil3, 0, 0, RIGHT, "tmap_each3_stencil: no maker"),
-    CASE(by_zeros3, words3, 0, 0, RIGHT, "tmap_each3_words: no maker"),
+    CASE(by_zeros, each3, 0, 0, RIGHT, "tmap_each3: no maker"),
+    CASE(by_zeros, each3_update, 0, 0, RIGHT, "tmap_each3_update: no maker"),
+    CASE(by_zeros, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: no maker"),
+    CASE(by_zeros, stencil3, 0, 0, RIGHT, "tmap_each3_stencil: no maker"),
+    CASE(by_zeros, words3, 0, 0, RIGHT, "tmap_each3_words: no maker"),
     CASE(by_words3, each3, 0, 0, RIGHT, "tmap_each3: the plan is for words"),
     CASE(by_words3, each3_update, 0, 0, RIGHT, "tmap_each3_update: the plan is for words"),
     CASE(by_words3, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: the plan is for words"),
