@@ -193,9 +193,10 @@ static __device__ int is_near_only(void *p, tmap_pair, const void *a, const void
     return squared((const float *)a, (const float *)b) < ((job *)p)->rate;
 }
 static __global__ void PAIRS pairs_list_c(tmap_pairs_plan plan, job j) {
+    job mine = j;
     const tmap_points points = {j.in, 0, sizeof(float), 3};
     const tmap_pairs_choice choice = {is_near_only, 0, TMAP_PAIRS_FIXED_ORDER};
-    tmap_pairs_select(&plan, points, choice, &j.list, &j);
+    tmap_pairs_select(&plan, points, choice, &j.list, &mine);
 }
 static __global__ void PAIRS pairs_list_cxx(tmap_pairs_plan plan, job j) {
     tmap::pairs_select(

@@ -28,5 +28,12 @@ TMAPI_DEVICE_CALL int tmapi_check(int right, const char *function, const char *m
 #define TMAPI_CHECK(right, function, mistake) (sizeof(right) + sizeof(function) != 0)
 #endif
 
+// Ends the launch where a plan cannot serve a call, whose results would be missing: the next call
+// that synchronizes returns cudaErrorLaunchFailure.
+TMAP_DEVICE void tmapi_refuse(const char *function) {
+    (void)TMAPI_CHECK(0, function, "no maker of plans for this call has made the plan");
+    __trap();
+}
+
 #endif // TMAP_CUDA
 #endif

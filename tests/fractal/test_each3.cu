@@ -280,8 +280,8 @@ static void pack(const scene *s, const unsigned char *cells, unsigned char *word
     }
 }
 
-// Words by the plans of all makers: of words, of stencils, and of cells with turned copies or not.
-static void run_words(const scene *s, int maker, tmap_u64 *state) {
+// Words by a rule of one's own.
+static void run_words(const scene *s, tmap_u64 *state) {
     const tmap_compact_word word = tmap_compact3_word_of(s->t.f, s->r);
     const tmap_u32 size = tmap_compact3_slice(word);
     const tmap_u64 words = s->cells / word.cells, all = (s->offset + words) * word.bytes;
@@ -291,9 +291,7 @@ static void run_words(const scene *s, int maker, tmap_u64 *state) {
     unsigned char *want = (unsigned char *)memset(kit_host(all), KIT_POISON, all);
     unsigned char *places = (unsigned char *)kit_host(TMAP_AROUND3 * word.bytes);
     tmap_each3_plan plan;
-    CHECK(maker == 0   ? tmap_each3_words_plan_make(s->t.f, s->r, kernel, &plan)
-          : maker == 1 ? tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, kernel, &plan)
-                       : tmap_each3_turned_plan_make(s->t, s->r, s->pitch, kernel, &plan));
+    CHECK(tmap_each3_words_plan_make(s->t.f, s->r, kernel, &plan));
     plan.offset = s->offset;
     for (tmap_u64 i = 0; i < s->cells; ++i) cells[i] = kit_below(state, 3) == 0;
     pack(s, cells, in + s->offset * word.bytes);
@@ -320,7 +318,7 @@ static void run_words(const scene *s, int maker, tmap_u64 *state) {
     }
     const blend b = {(const tmap_u32 *)kit_to_device(in, all), (tmap_u32 *)kit_guarded(all)};
     launch(&plan, &b, state);
-    kit_more(", words of %u cells, maker %d", word.cells, maker);
+    kit_more(", words of %u cells", word.cells);
     expect(memcmp(kit_to_host(b.out, all), want, all) == 0, "every word once");
 }
 
@@ -417,14 +415,13 @@ int main(void) {
             run_walks(&s, &state);
             run_fold(&s, &state);
             if (s.cells < 3000) run_stencil(&s, 0, &state);
-            if (s.cells < 500) run_words(&s, 2, &state);
         }
         if (scene_make(&s, BRUTE_DEEP, r, most, &state)) {
             run_walks(&s, &state);
             run_fold(&s, &state);
             run_stencil(&s, 1, &state);
             if (s.cells < 3000) run_stencil(&s, 0, &state);
-            if (s.cells < 500) run_words(&s, i % 3, &state);
+            if (s.cells < 3000) run_words(&s, &state);
             run_life(&s, i % 50 ? 2 : 100, &state);
         }
         kit_release(0);

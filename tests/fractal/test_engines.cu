@@ -248,9 +248,9 @@ WORDS_OF(u16)
 WORDS_OF(tmap_u32)
 WORDS_OF(tmap_u64)
 
-// tmap_each_stencil_words by the plans of all makers (of words: ENGINES) and by every loop, in two
-// shares: each word once, computed from the right bits, and nothing else.
-static void run_words(int maker, int loop, tmap_u64 pitch, const cells *c) {
+// tmap_each_stencil_words in two shares: each word once, computed from the right bits, and nothing
+// else. Its plans take no other loop.
+static void run_words(const cells *c) {
     const tmap_compact_word word = tmap_compact_word_of(c->f, c->r);
     const void *kernel = word.bytes == 2   ? (const void *)words_u16
                          : word.bytes == 4 ? (const void *)words_tmap_u32
@@ -259,45 +259,44 @@ static void run_words(int maker, int loop, tmap_u64 pitch, const cells *c) {
     const int mark = kit_mark();
     const cells sheet = cells_make(c->f, c->r - word.level);
     tmap_each_plan plan;
-    CHECK(maker == ENGINES ? tmap_each_stencil_words_plan_make(c->f, c->r, kernel, &plan)
-                           : engine_plan(maker, c->f, c->r, pitch, kernel, &plan));
-    if (loop < 0 || !tmap_each_plan_loop(&plan, loop)) {
-        plan.offset = below(2) ? below(70) : 0;
-        const tmap_u64 all = plan.offset + words, cut = below(plan.items + 1);
-        tmap_u64 *bits = (tmap_u64 *)kit_zeroed(words * 8);
-        unsigned char *in = (unsigned char *)kit_zeroed(all * word.bytes);
-        unsigned char *want =
-            (unsigned char *)memset(kit_host(all * word.bytes), KIT_POISON, all * word.bytes);
-        for (int i = 0; i < c->count; ++i)
-            bits[(tmap_u64)i % words] |= (tmap_u64)(check_hash((tmap_u64)i, 5) & 1)
-                                         << (tmap_u64)i / words;
-        for (tmap_u64 w = 0; w < words; ++w) {
-            tmap_u64 nine[9] = {0};
-            for (tmap_u32 b = 0; b < word.cells; ++b)
-                for (int n = 0; n < 9; ++n) {
-                    const int near = c->near[b * words + w][n];
-                    if (near >= 0)
-                        nine[n] |= (bits[(tmap_u64)near % words] >> (tmap_u64)near / words & 1)
-                                   << b;
-                }
-            engine_set(in, plan.offset + w, word.bytes, bits[w]);
-            engine_set(want, plan.offset + w, word.bytes,
-                       next_of((tmap_u64)sheet.x[w], (tmap_u64)sheet.y[w],
-                               (tmap_u32)(plan.offset + w), nine) &
-                           ~0ull >> (64 - word.cells));
-        }
-        const job j = {
-            kit_to_device(in, all * word.bytes), kit_guarded(all * word.bytes), {0, 0}, word.cells};
-        for (int part = 0; part < 2; ++part) {
-            tmap_each_plan share = plan;
-            CHECK(tmap_each_plan_share(&share, part ? cut : 0, part ? plan.items - cut : cut));
-            CHECK(tmap_each_launch(&share, &j, 0));
-        }
-        of_plan(&plan);
-        kit_more(", words of %u cells, maker %d, loop %d", word.cells, maker, loop);
-        expect(memcmp(kit_to_host(j.out, all * word.bytes), want, all * word.bytes) == 0,
-               "every word once");
+    CHECK(tmap_each_stencil_words_plan_make(c->f, c->r, kernel, &plan));
+    for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop)
+        RETURNS(tmap_each_plan_loop(&plan, loop),
+                loop == TMAP_EACH_COMPACT ? cudaSuccess : cudaErrorInvalidConfiguration);
+    plan.offset = below(2) ? below(70) : 0;
+    const tmap_u64 all = plan.offset + words, cut = below(plan.items + 1);
+    tmap_u64 *bits = (tmap_u64 *)kit_zeroed(words * 8);
+    unsigned char *in = (unsigned char *)kit_zeroed(all * word.bytes);
+    unsigned char *want =
+        (unsigned char *)memset(kit_host(all * word.bytes), KIT_POISON, all * word.bytes);
+    for (int i = 0; i < c->count; ++i)
+        bits[(tmap_u64)i % words] |= (tmap_u64)(check_hash((tmap_u64)i, 5) & 1)
+                                     << (tmap_u64)i / words;
+    for (tmap_u64 w = 0; w < words; ++w) {
+        tmap_u64 nine[9] = {0};
+        for (tmap_u32 b = 0; b < word.cells; ++b)
+            for (int n = 0; n < 9; ++n) {
+                const int near = c->near[b * words + w][n];
+                if (near >= 0)
+                    nine[n] |= (bits[(tmap_u64)near % words] >> (tmap_u64)near / words & 1) << b;
+            }
+        engine_set(in, plan.offset + w, word.bytes, bits[w]);
+        engine_set(
+            want, plan.offset + w, word.bytes,
+            next_of((tmap_u64)sheet.x[w], (tmap_u64)sheet.y[w], (tmap_u32)(plan.offset + w), nine) &
+                ~0ull >> (64 - word.cells));
     }
+    const job j = {
+        kit_to_device(in, all * word.bytes), kit_guarded(all * word.bytes), {0, 0}, word.cells};
+    for (int part = 0; part < 2; ++part) {
+        tmap_each_plan share = plan;
+        CHECK(tmap_each_plan_share(&share, part ? cut : 0, part ? plan.items - cut : cut));
+        CHECK(tmap_each_launch(&share, &j, 0));
+    }
+    of_plan(&plan);
+    kit_more(", words of %u cells", word.cells);
+    expect(memcmp(kit_to_host(j.out, all * word.bytes), want, all * word.bytes) == 0,
+           "every word once");
     kit_release(mark);
 }
 
@@ -476,11 +475,8 @@ static void run_makers(tmap_nbb f) {
     while (top < 8 && tmap_nbb_cells(f, top + 1) <= most && engine_fits(f, top + 1)) ++top;
     const tmap_u32 r = top - (tmap_u32)below(top < 2 ? 1 : 2);
     const cells c = cells_make(f, r);
-    for (int maker = 0; maker <= ENGINES; ++maker) {
-        const int loop = (int)below(TMAP_EACH_LOOP_COUNT + 1) - 1;
-        run_words(maker, maker == ENGINES && r % 2 ? TMAP_EACH_LINEAR : loop, random_pitch(f, r),
-                  &c);
-        if (maker == ENGINES) continue;
+    run_words(&c);
+    for (int maker = 0; maker < ENGINES; ++maker) {
         run((int)below(ENGINES), (int)below(5), maker, random_pitch(f, r), -1, &c);
         run(STENCIL, (int)below(5), maker, random_pitch(f, r), -1, &c);
     }

@@ -131,7 +131,7 @@ def bad_points():
              'a,b\n1,2\n', '1,2\nnan,4\n', '1,2\ninf,4\n', '1,2\n-inf,4\n', '1,2\n1e300,4\n',
              '1,2\n3,,\n', '1;2x\n']
     files = [npy(rows, kind) for kind in ('<i4', '|f4', '<f2', '|S8')]
-    files += [npy(rows, order='True'), npy(rows, cut=1), npy(rows, cut=20), npy(rows, extra=b'x')]
+    files += [npy(rows, cut=1), npy(rows, cut=20), npy(rows, extra=b'x')]
     files += [npy(rows, shape=shape) for shape in
               ('(6,)', '()', '(3, 2, 1)', '(3, 0)', '(0, 2)', '(-3, 2)', '(99999999999, 2)',
                '(4, 2)')]
@@ -178,6 +178,8 @@ def main():
         for metric in METRICS[:-len(ANGLES)] if d == 1 else METRICS:
             matrix(points, metric, npy(points), 'a.npy')
         matrix(points, 'cityblock', npy(points, '<f8'), 'b.npy')
+        columns = [list(column) for column in zip(*points)]
+        matrix(points, 'cityblock', npy(columns, order='True', shape=f'({n}, {d})'), 'f.npy')
         matrix(points, 'sqeuclidean', npy(points, '<f8', version=2), 'c.npy')
         matrix(points, 'euclidean', '# x y z\n\n' + text_of(points, ' ; ', ' # end\r\n'), 'd.csv')
         matrix(points, 'euclidean', text_of(points, '\t').rstrip('\n'), 'e.txt')

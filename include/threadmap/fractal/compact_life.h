@@ -52,14 +52,8 @@ TMAP_DEVICE tmap_u32 tmapi_compact_life_next(const tmap_u32 *nine, const tmapi_l
     } \
     static __global__ void __launch_bounds__(512, 2) \
         tmapi_compact_life_kernel_##size(tmap_each_plan plan, tmapi_compact_life job) { \
-        const tmapi_stencil s = {(const unsigned char *)job.in, \
-                                 (unsigned char *)job.out, \
-                                 size, \
-                                 tmapi_compact_life_rule_##size, \
-                                 &job, \
-                                 1, \
-                                 0}; \
-        (void)tmapi_stencil_compact(&plan, &s); /* the launcher refuses plans of other makers */ \
+        const tmap_array in = {job.in, size}; \
+        tmap_each_stencil_words(&plan, in, tmapi_compact_life_rule_##size, job.out, &job); \
     }
 TMAPI_COMPACT_LIFE_KERNEL(2, unsigned short)
 TMAPI_COMPACT_LIFE_KERNEL(4, tmap_u32)

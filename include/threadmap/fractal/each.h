@@ -275,7 +275,8 @@ static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const t
     int code;
     if (!plan || !plan->items || !facts) return TMAP_EINVAL;
     p = *plan;
-    if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared))
+    if (!tmapi_each_loop_fits(p.f, p.r, p.pitch, loop, &p.tile_level, &p.shared) ||
+        (p.word.bytes && loop != TMAP_EACH_COMPACT))
         return TMAP_ERANGE;
     p.loop = (tmap_u32)loop, p.chunk = p.halo = 0;
     code = loop == TMAP_EACH_COMPACT && p.work >= TMAP_EACH_STENCIL

@@ -99,14 +99,8 @@ TMAP_DEVICE tmap_u32 tmapi_life3_next(const tmap_u32 *place, const tmapi_life3 *
     } \
     static __global__ void __launch_bounds__(512, 1) \
         tmapi_life3_kernel_##size(tmap_each3_plan plan, tmapi_life3 job) { \
-        tmapi_stencil3 s = {(const unsigned char *)job.in, \
-                            (unsigned char *)job.out, \
-                            size, \
-                            tmapi_life3_rule_##size, \
-                            &job, \
-                            1, \
-                            1}; \
-        (void)tmapi_stencil3_run(&plan, &s); /* the launcher refuses plans of other makers */ \
+        const tmap_array in = {job.in, size}; \
+        tmap_each3_words(&plan, in, tmapi_life3_rule_##size, job.out, &job); \
     }
 TMAPI_LIFE3_KERNEL(2, unsigned short, 1)
 TMAPI_LIFE3_KERNEL(4, tmap_u32, 1)

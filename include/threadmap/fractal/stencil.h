@@ -67,51 +67,6 @@ TMAP_DEVICE void tmapi_stencil_cell(const tmap_each_plan *plan, const tmapi_sten
     if (!s->silent) tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
 }
 
-// The words that a plan is for, or those of the fractal of a plan for cells.
-TMAP_DEVICE tmap_compact_word tmapi_stencil_word_of(const tmap_each_plan *plan) {
-    return plan->word.bytes ? plan->word : tmap_compact_word_of(plan->f, plan->r);
-}
-
-// Gathers the nine words around word `number` of a state of level r, bit by bit. Returns `around`.
-TMAPI_DEVICE_CALL tmap_u32 tmapi_stencil_word_nine(tmap_nbb f, tmap_u32 r, tmap_compact_word word,
-                                                   const unsigned char *in, tmap_u64 number,
-                                                   unsigned char *nine) {
-    const tmap_u64 words = tmap_nbb_cells(f, r - word.level);
-    tmap_u32 around = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < 9 * word.bytes; ++i) nine[i] = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < 9 * word.cells; ++i) {
-        const tmap_u32 bit = i / 9, n = i - 9 * bit;
-        const tmap_xy64 at = tmap_nbb_lambda_linear64(f, bit * words + number, r);
-        const tmap_u64 near = tmap_compact_index(f, at.x + n % 3 - 1, at.y + n / 3 - 1, r);
-        if (near == ~0ull) continue;
-        const tmap_u32 from = (tmap_u32)(near / words);
-        const tmap_u32 value = in[near % words * word.bytes + from / 8] >> from % 8 & 1;
-        nine[n * word.bytes + bit / 8] |= (unsigned char)(value << bit % 8);
-        around |= 1u << n;
-    }
-    return around;
-}
-
-// The same for a word. A plan for cells has the words whose cells of sheet 0 it has.
-TMAP_DEVICE void tmapi_stencil_word(const tmap_each_plan *plan, const tmapi_stencil *s,
-                                    tmap_cell cell) {
-    const tmap_compact_word word = tmapi_stencil_word_of(plan);
-    const tmap_u32 r = plan->word.bytes ? plan->r + word.level : plan->r;
-    const tmap_u64 number = tmap_nbb_nu_linear64(plan->f, cell.x, cell.y, plan->r);
-    const tmap_xy64 in_sheet = tmap_nbb_lambda_linear64(plan->f, number, r - word.level);
-    tmapi_stencil_nine nine;
-    tmapi_value next;
-    tmap_u32 around;
-    if (word.bytes != s->size || number >= tmap_nbb_cells(plan->f, r - word.level)) return;
-    around = tmapi_stencil_word_nine(plan->f, r, word, s->in + plan->offset * s->size, number,
-                                     nine.bytes);
-    cell.x = (tmap_u32)in_sheet.x, cell.y = (tmap_u32)in_sheet.y, cell.at = plan->offset + number;
-    s->rule(s->job, cell, around, &nine, &next);
-    tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
-}
-
 TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_stencil *s) {
     const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
     const tmap_u64 of_item = tmapi_pow64(plan->f.k, plan->tile_level);
@@ -128,10 +83,7 @@ TMAP_DEVICE void tmapi_stencil_cells(const tmap_each_plan *plan, const tmapi_ste
         } else {
             cell = tmapi_each_linear_cell(plan, i);
         }
-        if (s->words)
-            tmapi_stencil_word(plan, s, cell);
-        else
-            tmapi_stencil_cell(plan, s, cell);
+        tmapi_stencil_cell(plan, s, cell);
     }
 }
 
@@ -429,19 +381,18 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 //     }
 // cell: the cell of sheet 0; cell.at: the word. `around` is meaningless, because the cells of a
 // word differ in it. The rule leaves idle bits 0: those from plan.word.cells on. in.size:
-// plan.word.bytes, a constant: 2, 4 or 8. With a plan for the cells of the fractal, and in a block
-// with fewer threads than a tile has cells, the call is right, but finds each bit by maps, which is
-// very slow. `in` and `out` hold words in compact storage then, too. Otherwise as
+// plan.word.bytes, a constant: 2, 4 or 8. With a plan of another maker, and in a block with fewer
+// threads than a tile has cells, the launch ends with cudaErrorLaunchFailure. Otherwise as
 // tmap_each_stencil.
 TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
                                          tmap_each_rule rule, void *out, void *job) {
     const tmapi_stencil s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1, 0};
     if (!tmapi_each_made(plan, "tmap_each_stencil_words") ||
-        !TMAPI_CHECK(in.size == tmapi_stencil_word_of(plan).bytes, "tmap_each_stencil_words",
-                     "in.size is not that of the fractal's words"))
+        !TMAPI_CHECK(!plan->word.bytes || in.size == plan->word.bytes, "tmap_each_stencil_words",
+                     "in.size is not the plan's"))
         return;
-    if (!tmapi_stencil_compact(plan, &s)) tmapi_stencil_cells(plan, &s);
+    if (!tmapi_stencil_compact(plan, &s)) tmapi_refuse("tmap_each_stencil_words");
 }
 
 #endif // TMAP_CUDA

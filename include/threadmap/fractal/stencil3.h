@@ -594,75 +594,6 @@ TMAP_DEVICE void tmapi_stencil3_cell(const tmap_each3_plan *plan, const tmapi_st
     tmapi_value_copy(s->out + cell.at * s->size, &next, s->size);
 }
 
-// The words that a plan is for, or those of the fractal of a plan for cells.
-TMAP_DEVICE tmap_compact_word tmapi_stencil3_word_of(const tmap_each3_plan *plan) {
-    return plan->word.bytes ? plan->word : tmap_compact3_word_of(plan->f, plan->r);
-}
-
-// Moves from a cell of the fractal of level r to the word whose cell of sheet 0 it is. level: those
-// of a word's bits among the r; 0 where cells are words. Returns 0 for a cell of another sheet.
-TMAPI_DEVICE_CALL int tmapi_stencil3_word_at(tmap_turned t, tmap_u32 r, tmap_u32 level,
-                                             tmap_cell3 *cell) {
-    const tmap_xyz64 here = {cell->x, cell->y, cell->z};
-    const tmap_u64 number = tmap_turned_nu_linear64(t, here, r);
-    const tmap_xyz64 in_sheet = tmap_turned_lambda_linear64(t, number, r - level);
-    cell->x = (tmap_u32)in_sheet.x, cell->y = (tmap_u32)in_sheet.y;
-    cell->z = (tmap_u32)in_sheet.z, cell->at = number;
-    return number < tmap_nbb3_cells(t.f, r - level);
-}
-
-// Gathers slices of `size` bytes, from byte `skip` on, of the 27 words around word `number` of a
-// state of level r, bit by bit. Returns `around`.
-TMAPI_DEVICE_CALL tmap_u32 tmapi_stencil3_word_places(tmap_turned t, tmap_u32 r,
-                                                      tmap_compact_word word,
-                                                      const unsigned char *in, tmap_u64 number,
-                                                      tmap_u32 size, tmap_u32 skip,
-                                                      unsigned char *places) {
-    const tmap_u64 words = tmap_nbb3_cells(t.f, r - word.level);
-    tmap_u32 around = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < TMAP_AROUND3 * size; ++i) places[i] = 0;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 0; i < TMAP_AROUND3 * word.cells; ++i) {
-        const tmap_u32 bit = i / TMAP_AROUND3, n = i - bit * TMAP_AROUND3, byte = bit / 8 - skip;
-        tmap_xyz64 p = tmap_turned_lambda_linear64(t, bit * words + number, r);
-        p.x += n % 3 - 1ull, p.y += n / 3 % 3 - 1ull, p.z += n / 9 - 1ull;
-        if (!tmap_turned_contains64(t, p, r)) continue;
-        around |= 1u << n;
-        if (byte >= size) continue; // of another slice
-        const tmap_u64 near = tmap_turned_nu_linear64(t, p, r);
-        const tmap_u32 from = (tmap_u32)(near / words);
-        const tmap_u32 value = in[near % words * word.bytes + from / 8] >> from % 8 & 1;
-        places[n * size + byte] |= (unsigned char)(value << bit % 8);
-    }
-    return around;
-}
-
-// The same for a word. A plan for cells has the words whose cells of sheet 0 it has.
-TMAP_DEVICE void tmapi_stencil3_word(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                     tmap_cell3 cell) {
-    const tmap_compact_word word = tmapi_stencil3_word_of(plan);
-    const tmap_u32 more = plan->word.bytes ? word.level : 0; // levels above the plan's
-    if (tmap_compact3_slice(word) != s->size ||
-        !tmapi_stencil3_word_at(tmapi_each3_turned(plan), plan->r, word.level - more, &cell))
-        return;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 skip = 0; skip < word.bytes; skip += s->size) {
-        const unsigned char *in = s->in + plan->offset * word.bytes;
-        unsigned char *to = s->out + (plan->offset + cell.at) * word.bytes + skip;
-        tmap_cell3 here = cell;
-        tmapi_stencil3_values values;
-        tmapi_value next;
-        const tmap_u32 around =
-            tmapi_stencil3_word_places(tmapi_each3_turned(plan), plan->r + more, word, in, cell.at,
-                                       s->size, skip, values.bytes);
-        here.at += plan->offset;
-        s->rule(s->job, here, around, &values, &next);
-        tmapi_stencil3_clear(&next, s->size, (int)(word.cells - 8 * skip));
-        tmapi_value_copy(to, &next, s->size);
-    }
-}
-
 // Goes through the plan's items: in each the tiles of a line, and in each of them its cells.
 TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
     const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
@@ -682,10 +613,7 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
         tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box);
         tile.corner.x += x * plan->tile.x, tile.at += x * plan->tile.x;
         cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level), i);
-        if (s->words)
-            tmapi_stencil3_word(plan, s, cell);
-        else
-            tmapi_stencil3_cell(plan, s, cell);
+        tmapi_stencil3_cell(plan, s, cell);
     }
 }
 
@@ -713,17 +641,17 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
 // in.data and out are at multiples of 16. The rule gets a slice at a time, the same sheets at 27
 // places; a bit of place n is the neighbour of the cell in that sheet, 0 where there is none. cell
 // is that of sheet 0, and cell.at the number of the word, whichever of its slices it is. The engine
-// clears idle bits of *next. With a plan for the cells of the fractal the call is right, but finds
-// each bit by maps, which is very slow.
+// clears idle bits of *next. With a plan of another maker the launch ends with
+// cudaErrorLaunchFailure.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 1, 1};
     if (!tmapi_each3_made(plan, "tmap_each3_words") ||
-        !TMAPI_CHECK(in.size == tmap_compact3_slice(tmapi_stencil3_word_of(plan)),
-                     "tmap_each3_words", "in.size is not that of a slice of the fractal's words"))
+        !TMAPI_CHECK(!plan->word.bytes || in.size == tmap_compact3_slice(plan->word),
+                     "tmap_each3_words", "in.size is not that of a slice of the plan's words"))
         return;
-    if (!plan->word.bytes || !tmapi_stencil3_run(plan, &s)) tmapi_stencil3_cells(plan, &s);
+    if (!plan->word.bytes || !tmapi_stencil3_run(plan, &s)) tmapi_refuse("tmap_each3_words");
 }
 
 #endif // TMAP_CUDA

@@ -211,9 +211,9 @@ TMAP_DEVICE void tmapi_drmsd_pair_end(const tmapi_drmsd_pair_job *j, tmapi_drmsd
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// Takes the block's units: in a strip of `columns` atoms j one band of atoms i after the other,
-// while those of the next one are loaded. A strip's warps share a band's atoms i if it has fewer
-// than four times 128 atoms j. weighted, boxed: constants.
+// Takes the block's units: in a strip of `columns` atoms j one band of atoms i after the other. A
+// strip's warps share a band's atoms i if it has fewer than four times 128 atoms j. weighted,
+// boxed: constants.
 TMAP_DEVICE void tmapi_drmsd_pair_run(const tmapi_drmsd_pair_plan *p, const tmapi_drmsd_pair_job *j,
                                       int weighted, int boxed) {
     __shared__ tmapi_drmsd_pair_four staged[TMAPI_DRMSD_PAIR_THREADS / 4 * 7];
@@ -224,7 +224,7 @@ TMAP_DEVICE void tmapi_drmsd_pair_run(const tmapi_drmsd_pair_plan *p, const tmap
     const tmap_pair64 square = tmap_triangle_map64(begin >> p->cut);
     tmap_u32 strip = (tmap_u32)square.i * p->columns; // the first atom j
     tmap_u32 first = (tmap_u32)square.j * p->columns; // the first atom i
-    tmapi_drmsd_pair_atom next = {};
+    tmapi_drmsd_pair_atom i = {};
     tmapi_drmsd_pair_lane l;
     tmapi_drmsd_pair_sum sum = {0, 0};
     first += ((tmap_u32)begin & ((1u << p->cut) - 1)) * band;
@@ -233,7 +233,6 @@ TMAP_DEVICE void tmapi_drmsd_pair_run(const tmapi_drmsd_pair_plan *p, const tmap
     if (boxed) l.box[1] = tmapi_drmsd_box_of(j->which.boxes, 0);
     l.rows = band * across / 4;
     l.row = staged + warp / across * l.rows / 4 * floats;
-    if (t < band) next = tmapi_drmsd_pair_load(j, first + t, p->atoms, weighted);
     for (tmap_u64 unit = begin; unit < end; ++unit) {
         l.i = first + warp / across * l.rows;
         if (unit == begin || first == 0) {
@@ -242,15 +241,14 @@ TMAP_DEVICE void tmapi_drmsd_pair_run(const tmapi_drmsd_pair_plan *p, const tmap
             for (tmap_u32 k = 0; k < 4; ++k)
                 l.mine[k] = tmapi_drmsd_pair_load(j, l.j + 32 * k, p->atoms, weighted);
         }
+        if (t < band) i = tmapi_drmsd_pair_load(j, first + t, p->atoms, weighted);
         __syncthreads(); // all threads have used the last band
 #pragma unroll
         for (tmap_u32 c = 0; c < floats; ++c)
-            if (t < band) staged[t / 4 * floats + c].f[t % 4] = next.f[c];
+            if (t < band) staged[t / 4 * floats + c].f[t % 4] = i.f[c];
         __syncthreads();
         first += band;
         if (first == strip + p->columns) first = 0, strip += p->columns;
-        if (t < band && unit + 1 < end)
-            next = tmapi_drmsd_pair_load(j, first + t, p->atoms, weighted);
         l.terms[0] = l.terms[1] = l.terms[2] = l.terms[3] = l.weights = 0;
         tmapi_drmsd_pair_rows(&l, p->atoms);
         sum.terms += (double)((l.terms[0] + l.terms[1]) + (l.terms[2] + l.terms[3]));
@@ -258,7 +256,7 @@ TMAP_DEVICE void tmapi_drmsd_pair_run(const tmapi_drmsd_pair_plan *p, const tmap
     }
     tmapi_drmsd_pair_end(j, sum, weighted);
 }
-static __global__ void __launch_bounds__(TMAPI_DRMSD_PAIR_THREADS)
+static __global__ void __launch_bounds__(TMAPI_DRMSD_PAIR_THREADS, 6)
     tmapi_drmsd_pair_plain(tmapi_drmsd_pair_plan plan, tmapi_drmsd_pair_job j) {
     tmapi_drmsd_pair_run(&plan, &j, 0, 0);
 }

@@ -59,7 +59,7 @@ TMAP_FN float tmapi_raster_float(double value) {
     asm("cvt.rn.f32.f64 %0, %1;" : "=f"(nearest) : "d"(value));
     return nearest;
 #else
-    const double size = (value < 0 ? -value : value) * 7.136238463529799e44;           // 2^149
+    const double size = (value < 0 ? -value : value) * 7.1362384635298e44;             // 2^149
     float nearest;
     tmap_u32 bits;
     if (!(size < 8388608 && size > 0)) return (float)value;
