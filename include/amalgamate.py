@@ -8,7 +8,8 @@
     amalgamate.py --list HEADER        the files that a header needs, to be copied as they are
 
 A file holds its headers in the order of their includes, each once. Includes of CUDA stay. Several
-files may be included in one program: the guards of the headers are kept. papers/ is in none.
+files may be included in one program: the guards of the headers are kept. papers/ is in none, and
+those that need NCCL or the driver's library only where they are named.
 """
 import os
 import re
@@ -16,6 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "threadmap")
+OPTIONAL = ("nccl.h", "share_memory.h", os.path.join("fractal", "halo.h"))
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 
 
@@ -25,11 +27,12 @@ def read(path):
 
 
 def every():
-    """All headers outside papers/, as fractal/each.h."""
+    """All headers outside papers/ that need nothing but CUDA, as fractal/each.h."""
     found = []
     for folder, _, names in os.walk(ROOT):
         found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names]
-    return sorted(path for path in found if not path.startswith("papers" + os.sep))
+    return sorted(path for path in found
+                  if not path.startswith("papers" + os.sep) and path not in OPTIONAL)
 
 
 def included(path):

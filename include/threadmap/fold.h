@@ -189,5 +189,20 @@ TMAP_DEVICE void tmap_fold_grid(void *accumulator, tmap_fold fold, tmap_fold_to 
     if (rank == 0) tmapi_fold_move(to.result, accumulator, bytes);
 }
 
+// Joins `count` accumulators that earlier launches have written one after another at `list`, and
+// writes the result to *result: those of the parts of a fold (share.h). All threads of a block of
+// full warps call it; no other block takes part. A second call in a kernel needs a __syncthreads()
+// before it. Exactness: the order depends only on count and the block. Cost: each thread joins
+// count / threads accumulators, then tmap_fold_block.
+TMAP_DEVICE void tmap_fold_list(const void *list, tmap_u64 count, tmap_fold fold, void *result,
+                                void *job) {
+    tmapi_fold_words sum;
+    void *scratch = tmapi_fold_scratch(fold.bytes);
+    if (!tmapi_fold_check(fold, "tmap_fold_list")) return;
+    tmapi_fold_parts(&sum, fold.zero, fold.bytes, fold.join, job, scratch,
+                     (const unsigned char *)list, count);
+    if (tmap_thread_rank() == 0) tmapi_fold_move(result, &sum, fold.bytes);
+}
+
 #endif // TMAP_CUDA
 #endif

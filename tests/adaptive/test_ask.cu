@@ -267,6 +267,62 @@ static void run_chosen(problem p) {
     CHECK(tmap_ask_workspace_destroy(&s));
 }
 
+// ---- parts --------------------------------------------------------------------------------------
+
+// 1 if a part that does not have row y may write to it: the first row of a band, or the last row.
+static int on_border(const tmap_mandelbrot_plan *plan, tmap_u32 y, tmap_u32 ny) {
+    const tmap_u32 g = plan->ask.run.workspace.domain.g;
+    if (plan->plain) return 0;
+    for (tmap_u32 band = 0; band < g; ++band)
+        if (y == (tmap_u64)ny * band / g) return 1;
+    return y + 1 == ny;
+}
+
+// The rows of a picture by the parts that have them are the picture, and a part writes to no others
+// but the borders between bands. plain: the width of a block, or 0: as the plan chose.
+static void run_parts(problem p, tmap_u32 plain) {
+    const tmap_u32 nx = p.m.nx, ny = p.m.ny;
+    tmap_ask_workspace s;
+    tmap_mandelbrot_plan plan;
+    if (!check_turn()) return;
+    CHECK(tmap_mandelbrot_workspace_create(&p.m, p.a, 0, &s));
+    CHECK(tmap_mandelbrot_plan_make(&p.m, &s, &plan));
+    if (plain) plan.plain = plain;
+    CHECK(tmap_mandelbrot_stream(&plan, device_out, 0));
+    CHECK(cudaMemcpy(want, device_out, (size_t)nx * ny * sizeof(int), cudaMemcpyDeviceToHost));
+    for (tmap_u32 parts = 1; parts <= 7; ++parts) {
+        tmap_u64 wrong = 0, touched = 0, rows = 0;
+        of_case(&p, TMAP_MANDELBROT_ASK_MBR, TMAP_ASK_STREAM);
+        kit_more(", plain %u, %u parts", plan.plain, parts);
+        for (tmap_u32 part = 0; part < parts; ++part) {
+            RETURNS(tmap_mandelbrot_plan_part(&plan, part, parts), TMAP_OK);
+            CHECK(cudaMemset(device_out, 0x5a, (size_t)nx * ny * sizeof(int)));
+            CHECK(tmap_mandelbrot_stream(&plan, device_out, 0));
+            CHECK(
+                cudaMemcpy(got, device_out, (size_t)nx * ny * sizeof(int), cudaMemcpyDeviceToHost));
+            for (tmap_u32 y = 0; y < ny; ++y) {
+                const int mine = tmap_mandelbrot_plan_part_of(&plan, y) == part;
+                rows += (tmap_u64)mine;
+                if (!mine && on_border(&plan, y, ny)) continue;
+                for (tmap_u32 x = 0; x < nx; ++x) {
+                    const int value = got[(size_t)y * nx + x];
+                    wrong += mine && value != want[(size_t)y * nx + x];
+                    touched += !mine && value != 0x5a5a5a5a;
+                }
+            }
+        }
+        expect(rows == ny, "each row is of one part");
+        expect(wrong == 0, "the picture of one part");
+        expect(touched == 0, "no other rows");
+    }
+    RETURNS(tmap_mandelbrot_plan_part(&plan, 7, 7), TMAP_EINVAL);
+    RETURNS(tmap_mandelbrot_plan_part(&plan, 0, 0), TMAP_EINVAL);
+    RETURNS(tmap_mandelbrot_plan_part(0, 0, 1), TMAP_EINVAL);
+    memset(&plan, 0, sizeof plan);
+    RETURNS(tmap_mandelbrot_plan_part(&plan, 0, 1), TMAP_EINVAL);
+    CHECK(tmap_ask_workspace_destroy(&s));
+}
+
 // ---- against every pixel ------------------------------------------------------------------------
 
 // A picture as people draw it against `exhaustive`. A pixel may only be wrong where it counts as
@@ -523,6 +579,12 @@ int main(void) {
             run_chosen(p);
         }
         run_choices();
+    }
+    {
+        const problem some[] = {make(96, 100, 60, 8, 2, 4, 0), make(64, 90, 80, 3, 2, 4, F64),
+                                make(70, 33, 50, 1, 2, 8, 0), make(120, 140, 150, 0, 0, 0, BULBS)};
+        for (unsigned i = 0; i < COUNT(some); ++i)
+            for (tmap_u32 plain = 0; plain <= 32; plain += 16) run_parts(some[i], plain);
     }
     run_zoomed_out();
     run_islands();

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+from layers import OPTIONAL
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = os.path.join(ROOT, "include")
 # What no header may show in a program of a user's who asks for it.
@@ -27,6 +29,11 @@ def headers():
     if strange or len(found) < 5:
         sys.exit(f"not a header, or too few of them: {strange or found}")
     return sorted(found)
+
+
+def compiled():
+    """The headers that need nothing but CUDA."""
+    return [header for header in headers() if header not in OPTIONAL]
 
 
 def included(text):

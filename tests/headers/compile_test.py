@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 
-from common import INCLUDE, STRICT, STRICT_HOST, each, find, headers, run, skip, twice, write
+from common import INCLUDE, STRICT, STRICT_HOST, compiled, each, find, run, skip, twice, write
 from layers import HEAVY, layer, is_published
 
 
@@ -86,7 +86,7 @@ def test(mode, rest, folder):
         suffix = ".c" if mode == "c11" else ".cpp"
         command = [find(rest[0]), STANDARDS[mode], *STRICT]
         alone = [*command, "-fsyntax-only", "-I", INCLUDE]
-        each([headers(), *(headers()[at:at + MANY] for at in range(0, len(headers()), MANY))],
+        each([compiled(), *(compiled()[at:at + MANY] for at in range(0, len(compiled()), MANY))],
              lambda some: check_program(command, folder, suffix, some) if len(some) > MANY else
              check_alone(alone, folder, suffix, *some))
     if mode == "nvcc":
@@ -94,7 +94,7 @@ def test(mode, rest, folder):
         command = [find("nvcc"), "-std=c++17", "-Werror", "all-warnings", "-Xcicc", "-O0",
                    f"-Xcompiler={','.join(STRICT_HOST)}",
                    "-gencode=arch=compute_75,code=compute_75"]
-        everything = " and ".join(headers())
+        everything = " and ".join(compiled())
 
         def check(item):
             if item == "two calls":
@@ -103,10 +103,10 @@ def test(mode, rest, folder):
                                   "-Xcompiler=-Wall,-fno-ipa-cp", "-c", file, "-o", os.devnull])
                 return text if code or "maybe-uninitialized" in text else ""
             if item == everything:  # host code too, and linked
-                return check_program(command, folder, ".cu", headers())
+                return check_program(command, folder, ".cu", compiled())
             return check_alone([*command, "-ptx", "-I", INCLUDE, "-o", os.devnull], folder, ".cu",
                                item)
-        each([everything, "two calls", *(header for header in headers() if is_published(header) or header in HEAVY)],
+        each([everything, "two calls", *(header for header in compiled() if is_published(header) or header in HEAVY)],
              check)
     if mode == "clang":
         names = ["clang++", *(f"clang++-{version}" for version in range(20, 40))]
@@ -119,20 +119,20 @@ def test(mode, rest, folder):
         base = [found[max(found)], "-x", "cuda", "-std=c++17", "-fsyntax-only",
                 "-Wno-unknown-cuda-version", "--cuda-gpu-arch=sm_75", f"--cuda-path={cuda}",
                 "-Werror", "-Wall", "-Wextra", "-Wno-unused-function", "-I", INCLUDE]
-        every = write(os.path.join(folder, "every.cu"), twice(headers()))
+        every = write(os.path.join(folder, "every.cu"), twice(compiled()))
         each(["all headers in one file"], lambda _: run([*base, every])[1])
     if mode == "msvc":
         base = [find("clang"), "--target=x86_64-pc-windows-msvc", "-fms-compatibility-version=19.40",
                 "-fsyntax-only", "-I", INCLUDE, *STRICT]
         languages = [(".c", ["-std=c11"]), (".cpp", ["-std=c++17"])]
-        each([(header, *language) for header in headers() for language in languages],
+        each([(header, *language) for header in compiled() for language in languages],
              lambda item: check_alone([*base, *item[2]], folder, item[1], item[0]))
     if mode == "clang-cuda":
         # clang looks at the installed CUDA even where it is told to use none of it
         base = [find("clang"), "-x", "cuda", "-std=c++17", "-fsyntax-only", "-nocudainc",
                 "-nocudalib", "-Wno-unknown-cuda-version", "--cuda-gpu-arch=sm_75", "-I", INCLUDE,
                 *STRICT]
-        each([header for header in headers() if layer(header) <= 1],
+        each([header for header in compiled() if layer(header) <= 1],
              lambda header: check_alone([*base, "--cuda-host-only"], folder, ".cu", header) or
              check_alone([*base, "--cuda-device-only"], folder, ".cu", header))
 

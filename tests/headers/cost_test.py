@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import INCLUDE, each, find, graph, headers, inner, reached, run, skip, twice, write
+from common import INCLUDE, compiled, each, find, graph, inner, reached, run, skip, twice, write
 from layers import CLIENTS, HEAVY, WINGS, is_published
 
 TRIES = 4  # of the table
@@ -136,7 +136,7 @@ def main():
         inside |= inner(edges, {client for client in CLIENTS if not is_published(client)})
         if "--table" in sys.argv:
             inside = set()
-        each([header for header in headers() if mode == "nvrtc" or
+        each([header for header in compiled() if mode == "nvrtc" or
               not (is_published(header) or header in HEAVY or header in inside)], check)
 
 

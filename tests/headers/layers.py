@@ -29,14 +29,17 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a folder
-ENGINES = paths("launch", "cxx",
+ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
-                "fractal/each3", "fractal/stencil3",
+                "fractal/each3", "fractal/stencil3", "fractal/halo",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "triangle/triples_tables",
                 "adaptive/ask", "adaptive/ask_plan",
                 "papers/ask_sbr")
+# Headers that need a library beyond CUDA's runtime: compiled by the tests of what uses them.
+OPTIONAL = {"threadmap/nccl.h": {"nccl.h"}, "threadmap/share_memory.h": {"cuda.h", "string.h"},
+            "threadmap/fractal/halo.h": {"stdlib.h", "string.h"}}
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
 # What fractal3.h has of fractal/, in place of fractal.h.
 THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3", "fractal/stencil3")

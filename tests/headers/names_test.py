@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from common import INCLUDE, each, find, headers, run, write
+from layers import OPTIONAL
 
 PREFIX = re.compile(r"(tmapi?_|TMAPI?_)")
 FACES = {
@@ -22,7 +23,7 @@ FACES = {
     "CUDA, device pass": ["-D__CUDACC__", "-D__CUDA_ARCH__=900"],
     "NVRTC": ["-D__CUDACC__", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=900"],
 }
-STUBS = ["cuda_runtime.h", "cuda_fp16.h", "mma.h", "cooperative_groups.h"]
+STUBS = ["cuda_runtime.h", "cuda_fp16.h", "mma.h", "cooperative_groups.h", *set().union(*OPTIONAL.values())]
 # words at file scope that are not names of ours, and the namespace of cxx.h
 WORDS = {"tmap", "sizeof", "alignas", "static_assert", "_Static_assert", "struct", "union", "enum"}
 ENDS = {"()", ";", "=", "[", "{}", ","}  # what follows a name where it is declared

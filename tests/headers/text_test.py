@@ -7,7 +7,7 @@ import os
 import re
 
 from common import INCLUDE, each, headers, included
-from layers import layer
+from layers import OPTIONAL, layer
 
 # CUDA's own headers: cooperative ones need these two; a plan or a launcher needs the runtime.
 SYSTEM = {2: {"mma.h", "cooperative_groups.h"}}
@@ -65,12 +65,13 @@ def check(header):
 def exists(header, name):
     """A name in a comment: from the header's own folder, or from include/threadmap."""
     beside = os.path.normpath(os.path.join(os.path.dirname(header), name))
-    return name in FOREIGN or not {beside, f"threadmap/{name}", name}.isdisjoint(headers())
+    return name in FOREIGN or name in OPTIONAL.get(header, ()) or not {beside, f"threadmap/{name}", name}.isdisjoint(headers())
 
 
 def check_include(header, quote, name):
     if quote == "<":
-        if name not in SYSTEM.get(layer(header), ()) and (header, name) != PRINTS:
+        if name not in SYSTEM.get(layer(header), ()) and (header, name) != PRINTS and \
+                name not in OPTIONAL.get(header, ()):
             yield f"<{name}>: not on this layer"
         return
     target = os.path.normpath(os.path.join(os.path.dirname(header), name))

@@ -284,6 +284,52 @@ static void run_example(int form) {
     kit_release(0);
 }
 
+// The parts of a matrix together are the matrix: each pair is in one of them, within its bytes.
+static void run_parts(int form) {
+    const problem p = {2100, 3, 0, 0, 1.4};
+    const tmap_u64 cells = tmap_condensed_cells(p.frames);
+    if (!check_turn()) return;
+    const drmsd_set set = make(p);
+    const float *want = run(&set, p, form, ONE_SLICE);
+    const float *device = (const float *)kit_to_device(set.xyz, 12ull * p.frames * p.n);
+    const tmap_drmsd_in in = {device, 0, 0};
+    float *out = (float *)kit_guarded(4 * cells);
+    tmap_drmsd_plan plan;
+    tmap_share bytes;
+    CHECK(plan_of(form, p, 0, 0, &plan));
+    if (plan.matrix.slices > 1)
+        RETURNS(tmap_drmsd_matrix_plan_part(&plan, 0, 1, &bytes), TMAP_EINVAL);
+    resize(ONE_SLICE, form, p, 0, &plan);
+    void *workspace = kit_guarded(plan.workspace);
+    for (tmap_u64 parts = 1; parts <= (kit_full ? 7 : 3); ++parts) {
+        tmap_u64 wrong = 0, mine = 0;
+        for (tmap_u64 part = 0; part < parts; ++part) {
+            tmap_u64 at = 0;
+            of_case(p, form, ONE_SLICE);
+            kit_more(", part %llu of %llu", part, parts);
+            RETURNS(tmap_drmsd_matrix_plan_part(&plan, part, parts, &bytes), TMAP_OK);
+            CHECK(cudaMemset(out, 0x5a, 4 * cells));
+            CHECK((form ? tmap_drmsd_mma : tmap_drmsd_matrix)(&plan, in, workspace, out, 0));
+            const float *got = (const float *)kit_to_host(out, 4 * cells);
+            for (tmap_u32 a = 0; a < p.frames; ++a)
+                for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at) {
+                    const int here = tmap_drmsd_matrix_part_of(&plan, a, b, parts) == part;
+                    tmap_u32 bits;
+                    memcpy(&bits, got + at, 4);
+                    mine += (tmap_u64)here;
+                    wrong += here ? got[at] != want[at] || 4 * at - bytes.first >= bytes.count
+                                  : bits != 0x5a5a5a5a;
+                }
+        }
+        expect(mine == cells, "each pair is in one part");
+        expect(wrong == 0, "the matrix of one part");
+    }
+    RETURNS(tmap_drmsd_matrix_plan_part(&plan, 3, 3, &bytes), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_part(&plan, 0, 1, 0), TMAP_EINVAL);
+    RETURNS(tmap_drmsd_matrix_plan_part(0, 0, 1, &bytes), TMAP_EINVAL);
+    kit_release(0);
+}
+
 static void run_refusals(void) {
     const tmap_u64 most = TMAPI_MATRIX_FRAMES_MAX;
     tmap_drmsd_atoms which = {0, 0, 0, 0, -1, 0};
@@ -304,7 +350,7 @@ static void run_refusals(void) {
     RETURNS(tmap_drmsd_matrix_plan_make(shape_for(2, most, 0, EXACT, 0), &plan), cudaSuccess);
     kit_case("%s", "refusals");
     expect(plan.matrix.tiles * (TMAPI_MATRIX_SIDE / 32) <= 65535 && // an axis of a grid each
-               tmapi_matrix_blocks(plan.matrix.tiles) <= 0x7fffffff,
+               tmapi_matrix_blocks(&plan.matrix) <= 0x7fffffff,
            "grids of as many frames");
     RETURNS(tmap_drmsd_matrix_plan_make(shape_for(9, 5, 0, EXACT, 100), &plan),
             cudaErrorMemoryAllocation);
@@ -425,6 +471,7 @@ int main(void) {
     run_groups();
     run_refusals();
     for (int form = 0; form < FORMS; ++form) run_example(form), run_hard(form), run_units(form);
+    for (int form = 0; form < (kit_full ? FORMS : 1); ++form) run_parts(form);
     for (unsigned a = 0; a < COUNT(frames); ++a)
         for (unsigned b = 0; b < COUNT(atoms); ++b)
             for (tmap_u32 options = 0; options < OPTIONS; ++options, ++turn) {

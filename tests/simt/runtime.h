@@ -19,10 +19,16 @@ inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int *v) { return *v = CUDART_VERSION, cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int *v) { return *v = CUDART_VERSION, cudaSuccess; }
 
-inline cudaError_t cudaGetDeviceCount(int *n) { return *n = 1, cudaSuccess; }
+// SIMT_DEVICES=n: a process may take any of n devices, which are all the same one.
+inline cudaError_t cudaGetDeviceCount(int *n) {
+    const char *devices = getenv("SIMT_DEVICES");
+    return *n = devices ? atoi(devices) : 1, cudaSuccess;
+}
 inline cudaError_t cudaGetDevice(int *d) { return *d = 0, cudaSuccess; }
 inline cudaError_t cudaSetDevice(int d) {
-    return simt::report(d == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    int devices;
+    cudaGetDeviceCount(&devices);
+    return simt::report(d >= 0 && d < devices ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {

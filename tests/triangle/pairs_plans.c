@@ -73,6 +73,63 @@ static void stores(void) {
     EXPECT(p.side == 256 && p.shared == 4 * (2 * 256 + 9) * 16, "%u bytes", p.shared);
 }
 
+// The parts of a matrix: consecutive bytes and items, all of them once, and the part of each row.
+static void parts_of(tmap_pairs_plan plan, tmap_u64 parts) {
+    tmap_u64 byte = 0, item = 0, most = 0;
+    tmap_share bytes;
+    for (tmap_u64 part = 0; part < parts; ++part) {
+        tmap_pairs_plan p = plan;
+        kit_case("n = %u, layout %u, value %u, %u others, part %llu of %llu", plan.n, plan.layout,
+                 plan.value, plan.others, part, parts);
+        expect(tmap_pairs_store_plan_part(&p, part, parts, &bytes) == TMAP_OK, "a part");
+        expect(bytes.first == byte && p.first == item, "begins where the one before ends");
+        byte += bytes.count, item += p.count;
+        if (p.count > most) most = p.count;
+        for (tmap_u32 row = 0; row < plan.rows; row += 1 + row / 40) {
+            const tmap_u64 at = tmapi_store_bytes_before(&plan, row);
+            const int here = at >= bytes.first && at < bytes.first + bytes.count;
+            if (tmapi_store_bytes_before(&plan, row + 1) > at) // not the empty last row
+                expect((tmap_pairs_store_part_of(&plan, row, parts) == part) == here,
+                       "a row's part");
+        }
+    }
+    expect(byte == tmap_pairs_store_bytes(&plan) && item == plan.items, "all of the matrix");
+    expect(most <= plan.items / parts + plan.across + 1, "equal parts");
+    expect(tmap_pairs_store_plan_part(&plan, parts, parts, &bytes) == TMAP_EINVAL, "no such part");
+}
+static void parts(void) {
+    const tmap_u32 sizes[] = {0, 1, 2, 127, 128, 129, 1000, 5000, 300000};
+    tmap_pairs_plan p, sets;
+    tmap_share bytes;
+    for (tmap_u32 i = 0; i < COUNT(sizes); ++i)
+        for (tmap_u32 kind = 0; kind < 5; ++kind)
+            for (tmap_u64 n = 1; n <= 9; ++n) {
+                const tmap_u32 layout =
+                    kind < 2 ? TMAP_PAIRS_CONDENSED : TMAP_PAIRS_SQUARE + (kind > 3);
+                const tmap_pairs_store_shape shape = {sizes[i], 3, 4, layout,
+                                                      kind == 1   ? 8u
+                                                      : kind == 3 ? TMAP_PAIRS_BIT
+                                                                  : 4u};
+                expect(tmap_pairs_store_plan_of(shape, &p) == TMAP_OK, "a plan");
+                parts_of(p, n);
+                if (kind != 2 || !p.n) continue;
+                expect(tmap_pairs_store_plan_pitch_of(&p, p.n + 64) == TMAP_OK, "a pitch");
+                expect(tmap_pairs_plan_rows_of(&p, p.n / 2) == TMAP_OK, "fewer rows");
+                parts_of(p, n);
+                expect(tmap_pairs_plan_others_of(&p, p.n / 3 + 1) == TMAP_OK, "a second set");
+                parts_of(p, n);
+            }
+    sets = p;
+    expect(tmap_pairs_plan_sets_of(&sets, 2) == TMAP_OK, "two sets");
+    expect(tmap_pairs_store_plan_part(&sets, 0, 2, &bytes) == TMAP_EINVAL,
+           "two sets have no parts");
+    expect(tmap_pairs_store_plan_part(0, 0, 2, &bytes) == TMAP_EINVAL, "no plan");
+    expect(tmap_pairs_store_plan_part(&p, 0, 2, 0) == TMAP_EINVAL, "no bytes");
+    memset(&p, 0, sizeof p);
+    expect(tmap_pairs_store_plan_part(&p, 0, 2, &bytes) == TMAP_EINVAL, "a plan of zeros");
+    expect(tmap_pairs_plan_share_of(&p, 0, 0) == TMAP_EINVAL, "a plan of zeros");
+}
+
 static void frames(void) {
     const tmap_facts f = facts_of(124, 0, 512), none = facts_of(129, 0, 512);
     tmap_pairs_frames_plan p;
@@ -162,6 +219,7 @@ int main(void) {
     pairs();
     rows();
     stores();
+    parts();
     frames();
     refusals();
     return kit_end("pairs_plans");

@@ -158,7 +158,14 @@ typedef struct tmap_ask_run {
     tmap_ask_tuning tuning;
     tmap_u32 scratch; // bytes of shared memory for each warp, a multiple of 128
     tmap_u32 level;
+    tmap_u32 part, parts; // of the bands of level 0: every parts-th one, from number `part` on
 } tmap_ask_run;
+
+// Number of bands of a run: rows of g regions of level 0, or layers of them with three axes.
+TMAP_FN tmap_u32 tmapi_ask_bands(const tmap_ask_run *run) {
+    const tmap_u32 g = run->workspace.domain.g;
+    return g > run->part ? (g - run->part - 1) / run->parts + 1 : 0;
+}
 
 // The shape of a work: `regions` regions of a level with at most `sides` elements along the axes;
 // if they are cut, `parts` parts along each axis with `child` elements; `warps` warps share them.
@@ -339,7 +346,7 @@ TMAP_DEVICE tmap_olt tmapi_ask_table(const tmap_ask_run *run, tmap_u32 level) {
 // Number of regions of a level, including empty ones.
 TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) {
     const tmap_ask_domain *d = &run->workspace.domain;
-    if (level == 0) return tmapi_ask_power(d->dims, d->g);
+    if (level == 0) return tmapi_ask_bands(run) * (d->dims == 2 ? d->g : d->g * d->g);
     return (tmap_u32)tmap_olt_stored(tmapi_ask_table(run, level - 1)) *
            tmapi_ask_power(d->dims, d->r);
 }
@@ -348,7 +355,11 @@ TMAP_DEVICE tmap_u32 tmapi_ask_regions(const tmap_ask_run *run, tmap_u32 level) 
 TMAP_DEVICE tmap_u64 tmapi_ask_scalar(const tmap_ask_run *run, tmap_u32 level, tmap_u32 i) {
     const tmap_ask_domain *d = &run->workspace.domain;
     const tmap_u32 children = tmapi_ask_power(d->dims, d->r), parent = i / children;
-    if (level == 0) return tmapi_ask_child(d->dims, d->g, 0, i);
+    if (level == 0) {
+        const tmap_u32 across = d->dims == 2 ? d->g : d->g * d->g, band = i / across;
+        return tmapi_ask_child(d->dims, d->g, 0,
+                               i + (band * (run->parts - 1) + run->part) * across);
+    }
     return tmapi_ask_child(d->dims, d->r, tmapi_ask_table(run, level - 1).entries[parent],
                            i - parent * children);
 }

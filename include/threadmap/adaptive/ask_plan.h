@@ -230,11 +230,24 @@ TMAP_FN int tmap_ask_plan_of(const tmap_ask_workspace *w, const tmap_ask_kernels
     p.whole = p.share;
     p.run.workspace = *w, p.run.tuning = tmap_ask_tuning_make();
     p.run.scratch = k.scratch, p.run.level = 0;
+    p.run.part = 0, p.run.parts = 1;
     // In a small domain a warp should get three pieces or more, of at least 2048 elements.
     elements = tmapi_ask_volume(&w->domain, 1, 0) / (k.threads / 32 * 3) / p.finish.blocks;
     if (elements < 2048) elements = 2048;
     if (elements < p.run.tuning.fill_elements) p.run.tuning.fill_elements = (tmap_u32)elements;
     *out = p;
+    return TMAP_OK;
+}
+
+// Restricts a plan to part number `part` of `parts`: of the bands of level 0, the rows of g regions
+// (with three axes, the layers), every parts-th one from number `part` on, so that a costly place
+// of the domain is divided among the parts. A run then finishes the elements of its bands alone;
+// tmap_ask_share still writes the borders of all regions of level 0. Returns TMAP_EINVAL for a null
+// pointer, a plan that no plan maker has made, and part >= parts, and then changes nothing.
+// Example: g = 16, part 1 of 4: bands 1, 5, 9, 13.
+TMAP_FN int tmap_ask_plan_part(tmap_ask_plan *plan, tmap_u32 part, tmap_u32 parts) {
+    if (!plan || !plan->run.parts || part >= parts) return TMAP_EINVAL;
+    plan->run.part = part, plan->run.parts = parts;
     return TMAP_OK;
 }
 
@@ -360,7 +373,8 @@ static inline cudaError_t tmapi_ask_run(const tmap_ask_plan *p, tmap_job job, in
         !t->chunks_last || !t->fill_elements || !t->fill_warps)
         return cudaErrorInvalidValue;
     d = &w->domain, all = tmapi_ask_volume(d, 1, 0);
-    regions = tmap_region_olt_size(1, d->g, d->dims);
+    regions =
+        tmap_mul_saturate(tmapi_ask_bands(&p->run), tmap_region_olt_size(1, d->g, d->dims - 1));
     status = cudaMemsetAsync(w->control, 0, sizeof *w->control, stream);
     if (!status) status = tmapi_ask_launch(p, &p->whole, TMAP_ASK_WHOLE, all, job, stream);
     for (tmap_u32 l = 0; !status && regions && l < d->levels; ++l) {

@@ -179,6 +179,7 @@ typedef struct tmapi_mandelbrot_job {
     int f64;
     tmapi_real x0, y0, dx, dy;
     tmap_u32 origin_x, origin_y; // the origin is from this line on and before the next one
+    tmap_u32 part, parts;        // of the rows of blocks, without a subdivision
 } tmapi_mandelbrot_job;
 
 // A point of the plane.
@@ -266,7 +267,7 @@ TMAP_FN tmapi_mandelbrot_job tmapi_mandelbrot_job_make(const tmap_mandelbrot *m)
     p.options = m->options;
     p.out = p.columns = 0;
     p.pitch = tmapi_mandelbrot_pitch(m->ny);
-    p.f64 = f64;
+    p.f64 = f64, p.part = 0, p.parts = 1;
     p.x0 = tmapi_real_of(f64, m->x0), p.dx = tmapi_real_of(f64, (m->x1 - m->x0) / m->nx);
     p.y0 = tmapi_real_of(f64, m->y0), p.dy = tmapi_real_of(f64, (m->y1 - m->y0) / m->ny);
     p.origin_x = tmapi_mandelbrot_origin(m->nx, p.dx, p.x0);
@@ -811,13 +812,14 @@ TMAP_DEVICE void tmapi_mandelbrot_plain_all(tmapi_mandelbrot_job p, tmapi_ask_co
                                             tmap_u32 width, int f64) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const tmap_u32 x = blockIdx.x * width + (width == 32 ? lane : warp % 2 * 8 + lane % 8);
-    tmap_u32 y = blockIdx.y * (256 / width) + (width == 32 ? warp : warp / 2 * 4 + lane / 8);
+    tmap_u32 y = (blockIdx.y * p.parts + p.part) * (256 / width) +
+                 (width == 32 ? warp : warp / 2 * 4 + lane / 8);
     p.f64 = f64;
     if (blockIdx.x == 0 && blockIdx.y == 0)
         for (tmap_u32 i = threadIdx.x; i < sizeof *control / sizeof(tmap_u64); i += 256)
             ((tmap_u64 *)control)[i] = 0;
     if (x >= p.nx) return;
-    for (; y < p.ny; y += 256 / width * gridDim.y) {
+    for (; y < p.ny; y += 256 / width * gridDim.y * p.parts) {
         const int d = tmapi_mandelbrot_dwell_plain(&p, tmapi_mandelbrot_c(&p, x, y), width == 32);
         p.out[(tmap_u64)y * p.nx + x] = d < p.dwell ? d : p.dwell;
     }
@@ -1086,6 +1088,26 @@ static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
     return status;
 }
 
+// Restricts a plan to part number `part` of `parts`, for several GPUs. A part has bands of rows all
+// over the picture: every parts-th band of level 0 (tmap_ask_plan_part), or, without a subdivision,
+// every parts-th row of blocks. Other rows of the picture need no memory (share_memory.h), except
+// for the first one of each band, where the border between bands is written. Returns TMAP_EINVAL
+// for a null pointer, a plan that no plan maker has made, and part >= parts; nothing changes then.
+static inline int tmap_mandelbrot_plan_part(tmap_mandelbrot_plan *plan, tmap_u32 part,
+                                            tmap_u32 parts) {
+    if (!plan || tmap_ask_plan_part(&plan->ask, part, parts)) return TMAP_EINVAL;
+    plan->job.part = part, plan->job.parts = parts;
+    return TMAP_OK;
+}
+
+// The part that has row y < ny of the picture, of the plan's parts. Cost: two divisions.
+static inline tmap_u32 tmap_mandelbrot_plan_part_of(const tmap_mandelbrot_plan *plan, tmap_u32 y) {
+    const tmap_u64 g = plan->ask.run.workspace.domain.g;
+    const tmap_u64 band =
+        plan->plain ? y / (256 / plan->plain) : ((y + 1ull) * g - 1) / plan->job.ny;
+    return (tmap_u32)(band % plan->job.parts);
+}
+
 // Writes the dwells of a picture by tmap_ask_stream of its plan. out: nx x ny integers in device
 // memory, row after row; faster at a multiple of 16 bytes with nx a multiple of 4. Returns
 // cudaErrorInvalidValue for a null or misaligned pointer, else the result of tmap_ask_stream.
@@ -1098,7 +1120,8 @@ static inline cudaError_t tmap_mandelbrot_stream(const tmap_mandelbrot_plan *pla
     if (!plan->plain) return tmap_ask_stream(&plan->ask, &job, stream);
     tmapi_ask_control *control = plan->ask.run.workspace.control;
     tmap_u32 width = plan->plain, height = 256 / width;
-    const tmap_u32 columns = (job.nx + width - 1) / width, rows = (job.ny + height - 1) / height;
+    const tmap_u32 columns = (job.nx + width - 1) / width;
+    const tmap_u32 rows = ((job.ny + height - 1) / height + job.parts - 1) / job.parts;
     // 16 times the blocks that an H200 holds: starting a block may take longer than its pixels.
     const tmap_u32 most = 16384 / columns ? 16384 / columns : 1;
     void *arguments[] = {&job, &control, &width};

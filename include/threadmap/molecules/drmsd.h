@@ -106,6 +106,7 @@ typedef struct tmapi_matrix_plan {
     tmap_u64 workspace;            // bytes of the workspace
     tmap_u32 n, atoms;             // atoms of a frame, and those that count
     tmap_u32 tiles, planes;        // tiles of frames; halves of a distance, 0: a float
+    tmap_u32 first, squares;       // the share: its first square of tiles, its number of squares
     tmap_u32 slice, slices, round; // units of a slice; slices in all, slices of a round
     tmap_u64 at_columns;           // byte offsets in the workspace, after bounds and weights
     tmap_u64 at_coordinates, at_distances, at_norms, at_partial, at_rest;

@@ -12,6 +12,7 @@
 #define TMAP_MOLECULES_DRMSD_MATRIX_H
 
 #include "../reduce.h"
+#include "../share.h"
 #include "../value.h"
 #include "drmsd.h"
 
@@ -116,6 +117,11 @@ TMAP_FN void tmapi_matrix_arrange(tmapi_matrix_plan *p) {
     p->workspace = p->at_rest + (p->slices > p->round ? cells : 0);
 }
 
+// Squares of 8 x 8 tiles in the triangle.
+TMAP_FN tmap_u32 tmapi_matrix_squares(tmap_u32 tiles) {
+    return (tmap_u32)tmap_triangle_cells((tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE);
+}
+
 // 1 if a device runs a form. facts: the device's, with those of any kernel of the program.
 TMAP_FN int tmap_drmsd_matrix_runs(int form, const tmap_facts *facts) {
     return form == TMAP_DRMSD_EXACT || (facts->device.capability >= 80 && facts->kernel.ptx >= 80);
@@ -135,6 +141,7 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_drmsd_shape shape, tmap_drmsd_plan *o
     if (frames > TMAPI_MATRIX_FRAMES_MAX || p.atoms > TMAP_TRIANGLE_ROWS_MAX32) return TMAP_ERANGE;
     p.frames = frames, p.n = shape.n, p.planes = (tmap_u32)(shape.form - TMAP_DRMSD_EXACT);
     p.tiles = (tmap_u32)((frames + TMAPI_MATRIX_SIDE - 1) / TMAPI_MATRIX_SIDE);
+    p.first = 0, p.squares = tmapi_matrix_squares(p.tiles);
     p.groups = tmapi_matrix_groups(p.atoms);
     units = (p.groups * TMAPI_MATRIX_GROUP + TMAPI_MATRIX_UNIT - 1) / TMAPI_MATRIX_UNIT;
     p.slice = p.slices = p.round = 0;
@@ -167,18 +174,61 @@ TMAP_FN int tmap_drmsd_matrix_plan_of(tmap_drmsd_shape shape, tmap_drmsd_plan *o
 // ---- tiles --------------------------------------------------------------------------------------
 
 // Number of blocks of a slice: full squares of tiles.
-TMAP_FN tmap_u64 tmapi_matrix_blocks(tmap_u32 tiles) {
-    const tmap_u64 squares = (tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
-    return tmap_triangle_cells(squares) * TMAPI_MATRIX_SQUARE * TMAPI_MATRIX_SQUARE;
+TMAP_FN tmap_u64 tmapi_matrix_blocks(const tmapi_matrix_plan *p) {
+    return (tmap_u64)p->squares * TMAPI_MATRIX_SQUARE * TMAPI_MATRIX_SQUARE;
 }
 
-// The tile of a block; below the diagonal or outside it does not exist.
-TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, tmap_u32 tiles) {
+// The tile of a block of the plan's share; below the diagonal or outside it does not exist.
+TMAP_FN tmap_pair tmapi_matrix_tile_of(tmap_u32 block, const tmapi_matrix_plan *p) {
     const tmap_u32 side = TMAPI_MATRIX_SQUARE, cell = block % (side * side);
-    tmap_pair t = tmap_upper_map(block / (side * side), (tiles + side - 1) / side);
+    tmap_pair t = tmap_upper_map(p->first + block / (side * side), (p->tiles + side - 1) / side);
     t.i = t.i * side + cell / side;
     t.j = t.j * side + cell % side;
     return t;
+}
+
+// Position in the output of the pairs with frame a.
+TMAP_FN tmap_u64 tmapi_matrix_row(const tmapi_matrix_plan *p, tmap_u64 a) {
+    return tmap_condensed_cells(p->frames) -
+           tmap_condensed_cells(a < p->frames ? p->frames - a : 0);
+}
+
+// Restricts a plan to part number `part` of `parts`, for several GPUs: a run of squares of 1024 x
+// 1024 pairs of frames, row by row. *bytes: where in the output their rows of frames are, in bytes;
+// a part writes only to its squares of them. A GPU that keeps them alone allocates them by
+// share_memory.h, and passes the address of the complete output. Each part needs all frames.
+// Returns TMAP_EINVAL for a null pointer, a plan of another form, part >= parts, and a plan that
+// sums in several slices, as it does for more than 360 atoms or fewer than about 3000 frames; then
+// nothing changes.
+TMAP_FN int tmap_drmsd_matrix_plan_part(tmap_drmsd_plan *plan, tmap_u64 part, tmap_u64 parts,
+                                        tmap_share *bytes) {
+    const tmap_u32 side = TMAPI_MATRIX_SIDE * TMAPI_MATRIX_SQUARE;
+    tmap_u32 across;
+    tmap_share share, rows = {0, 0};
+    tmapi_matrix_plan *p;
+    if (!plan || !bytes || part >= parts || plan->form < TMAP_DRMSD_EXACT ||
+        plan->matrix.slices > 1)
+        return TMAP_EINVAL;
+    p = &plan->matrix, across = (p->tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
+    share = tmap_share_of(tmapi_matrix_squares(p->tiles), part, parts);
+    p->first = (tmap_u32)share.first, p->squares = (tmap_u32)share.count;
+    if (share.count) {
+        const tmap_u64 last = tmap_upper_map(p->first + p->squares - 1, across).i + 1ull;
+        rows.first = tmapi_matrix_row(p, (tmap_u64)tmap_upper_map(p->first, across).i * side);
+        rows.count = tmapi_matrix_row(p, last * side) - rows.first;
+    }
+    bytes->first = rows.first * sizeof(float), bytes->count = rows.count * sizeof(float);
+    return TMAP_OK;
+}
+
+// The part of `parts` that has the pair of frames a < b.
+TMAP_FN tmap_u64 tmap_drmsd_matrix_part_of(const tmap_drmsd_plan *plan, tmap_u64 a, tmap_u64 b,
+                                           tmap_u64 parts) {
+    const tmap_u32 side = TMAPI_MATRIX_SIDE * TMAPI_MATRIX_SQUARE;
+    const tmap_u32 across = (plan->matrix.tiles + TMAPI_MATRIX_SQUARE - 1) / TMAPI_MATRIX_SQUARE;
+    const tmap_u64 row = a / side, square = tmap_triangle_cells(across) -
+                                            tmap_triangle_cells(across - row) + b / side - row;
+    return tmap_share_part(tmap_triangle_cells(across), square, parts);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
@@ -596,7 +646,7 @@ static __global__ void __launch_bounds__(TMAPI_MATRIX_THREADS) tmapi_matrix_sums
     const tmap_u32 wide = TMAPI_MATRIX_SIDE / 4; // times 16 bytes
     const tmap_u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const tmap_u32 row = warp / 2 * 32 + lane / 8 * 4, column = warp % 2 * 64 + lane % 8 * 4;
-    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m.plan.tiles);
+    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, &m.plan);
     float sums[8][8] = {{0}}, terms[8][8] = {{0}};
     // Numbers of two columns of the step: of frames r, .., r + 3, r + 16, .. and c, .., c + 3,
     // c + 32, ... Lanes of a warp with different c read different banks.
@@ -679,7 +729,7 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
     tmapi_matrix m;
     void *arguments[1] = {&m};
     cudaError_t error;
-    if (!cells) return cudaSuccess;
+    if (!cells || !plan->squares) return cudaSuccess;
     if (!out || (tmap_u64)out % 4) return cudaErrorInvalidValue;
     if (!plan->slices) return cudaMemsetAsync(out, 0, 4 * cells, stream); // no pair of atoms
     if (!in.frames || (tmap_u64)in.frames % 4 || !workspace || (tmap_u64)workspace % 16 ||
@@ -709,8 +759,8 @@ static inline cudaError_t tmapi_matrix_run(const tmap_drmsd_plan *whole,
                       {(const void *)tmapi_matrix_make_columns, TMAPI_MATRIX_PARTS, 1,
                        TMAPI_MATRIX_THREADS, 0},
                       {form->write, runs, plan->tiles, TMAPI_MATRIX_SIDE, form->writing},
-                      {form->sums, tmapi_matrix_blocks(plan->tiles), (tmap_u32)round,
-                       TMAPI_MATRIX_THREADS, form->summing},
+                      {form->sums, tmapi_matrix_blocks(plan), (tmap_u32)round, TMAPI_MATRIX_THREADS,
+                       form->summing},
                       {(const void *)tmapi_matrix_gather,
                        cells < 65536 * 256 ? (cells + 255) / 256 : 65536, 1, 256, 0}};
         m.slices = (tmap_u32)round;

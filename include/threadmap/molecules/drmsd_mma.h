@@ -210,7 +210,7 @@ TMAP_DEVICE void tmapi_drmsd_mma_tile(const tmapi_matrix *m, const tmap_u32 plan
     const tmap_u32 wide = 64 / planes; // columns of a step
     const tmap_u32 warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const tmap_u32 row = warp / 4 * 64, column = warp % 4 * 32;
-    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, m->plan.tiles);
+    const tmap_pair tile = tmapi_matrix_tile_of(blockIdx.x, &m->plan);
     const tmap_u64 frames = tmapi_matrix_frames(&m->plan);
     const float *norms = m->norms + blockIdx.y * (tmap_u64)m->plan.slice *
                                         (TMAPI_MATRIX_UNIT / TMAPI_DRMSD_MMA_NORM) * frames;

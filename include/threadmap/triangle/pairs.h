@@ -229,6 +229,72 @@ TMAP_FN int tmap_pairs_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tmap
     return tmapi_pairs_plan_end(&p, facts, out);
 }
 
+// ---- changes of a plan --------------------------------------------------------------------------
+//
+// The next four functions change a plan, in any order and without CUDA. All but
+// tmap_pairs_plan_share_of set the share to all items. They return TMAP_EINVAL for a null pointer,
+// a plan that no plan maker has made and a number outside its range, and then leave the plan as it
+// was. Without _of, for example tmap_pairs_plan_rows, they return cudaErrorInvalidValue instead.
+
+// 1 if a plan is of one of the plan makers whose plans can be changed.
+TMAP_FN int tmapi_pairs_plan_made(const tmap_pairs_plan *plan) {
+    return plan && plan->kind >= TMAP_PAIRS_KIND_EACH && plan->kind <= TMAP_PAIRS_KIND_STORE;
+}
+
+// Replaces a plan by a changed one and computes its tiles again. Refuses rows beyond the pitch.
+TMAP_FN int tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_pairs_plan changed) {
+    if (changed.pitch && changed.pitch < tmapi_pairs_plan_row(&changed)) return TMAP_EINVAL;
+    tmapi_pairs_plan_tiles(&changed);
+    *plan = changed;
+    return TMAP_OK;
+}
+
+// Restricts a plan to the pairs with i < rows, the first rows of the matrix. rows: 0 to plan->n.
+TMAP_FN int tmap_pairs_plan_rows_of(tmap_pairs_plan *plan, tmap_u32 rows) {
+    tmap_pairs_plan changed;
+    if (!tmapi_pairs_plan_made(plan) || rows > plan->n) return TMAP_EINVAL;
+    changed = *plan, changed.rows = rows;
+    return tmapi_pairs_plan_change(plan, changed);
+}
+
+// Gives a plan a second set of points. Pairs are then all (i, j) with i < n and j < others, point j
+// from the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0: back to one set. Of the plans of
+// pairs_store.h only those of a square can have a second set, of up to TMAP_PAIRS_STORE_MAX points;
+// they store a rectangle, whose rows must fit a pitch that has been set.
+TMAP_FN int tmap_pairs_plan_others_of(tmap_pairs_plan *plan, tmap_u32 others) {
+    tmap_pairs_plan changed;
+    tmap_u32 layout;
+    if (!tmapi_pairs_plan_made(plan)) return TMAP_EINVAL;
+    layout = plan->layout & TMAPI_PAIRS_LAYOUT;
+    if (others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
+        (layout && layout != TMAP_PAIRS_SQUARE))
+        return TMAP_EINVAL;
+    changed = *plan, changed.others = others;
+    return tmapi_pairs_plan_change(plan, changed);
+}
+
+// Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
+// and the second points from b * others on; pairs are only formed within a set. Your functions
+// receive i and j within the set and copies of the coordinates; the number of the set is not among
+// their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
+TMAP_FN int tmap_pairs_plan_sets_of(tmap_pairs_plan *plan, tmap_u32 sets) {
+    tmap_pairs_plan changed;
+    if (!tmapi_pairs_plan_made(plan) || sets < 1 || sets > 65536) return TMAP_EINVAL;
+    changed = *plan, changed.sets = sets;
+    return tmapi_pairs_plan_change(plan, changed);
+}
+
+// Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
+// batch (share.h). If the shares cover all items without overlap, every pair is visited once. first
+// + count: at most plan->items.
+TMAP_FN int tmap_pairs_plan_share_of(tmap_pairs_plan *plan, tmap_u64 first, tmap_u64 count) {
+    if (!tmapi_pairs_plan_made(plan) || first > plan->items || count > plan->items - first)
+        return TMAP_EINVAL;
+    plan->first = first, plan->count = count;
+    tmapi_pairs_plan_spread(plan);
+    return TMAP_OK;
+}
+
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
@@ -261,68 +327,19 @@ static inline cudaError_t tmap_pairs_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 
     return tmapi_pairs_plan_keep(tmap_pairs_plan_of(n, d, size, &facts, &p), &p, kernel, out);
 }
 
-// The next four functions change a plan, in any order. All but tmap_pairs_plan_share set the share
-// to all items. They return cudaErrorInvalidValue for a null pointer, a plan that no plan maker has
-// made and a number outside its range, and then leave the plan as it was.
-
-// 1 if a plan is of one of the plan makers whose plans can be changed.
-static inline int tmapi_pairs_plan_made(const tmap_pairs_plan *plan) {
-    return plan && plan->kind >= TMAP_PAIRS_KIND_EACH && plan->kind <= TMAP_PAIRS_KIND_STORE;
-}
-
-// Replaces a plan by a changed one and computes its tiles again. Refuses rows beyond the pitch.
-static inline cudaError_t tmapi_pairs_plan_change(tmap_pairs_plan *plan, tmap_pairs_plan changed) {
-    if (changed.pitch && changed.pitch < tmapi_pairs_plan_row(&changed))
-        return cudaErrorInvalidValue;
-    tmapi_pairs_plan_tiles(&changed);
-    *plan = changed;
-    return cudaSuccess;
-}
-
-// Restricts a plan to the pairs with i < rows, the first rows of the matrix. rows: 0 to plan->n.
+// The changes of a plan above, with an error of CUDA.
 static inline cudaError_t tmap_pairs_plan_rows(tmap_pairs_plan *plan, tmap_u32 rows) {
-    if (!tmapi_pairs_plan_made(plan) || rows > plan->n) return cudaErrorInvalidValue;
-    tmap_pairs_plan changed = *plan;
-    changed.rows = rows;
-    return tmapi_pairs_plan_change(plan, changed);
+    return tmapi_launch_error(tmap_pairs_plan_rows_of(plan, rows));
 }
-
-// Gives a plan a second set of points. Pairs are then all (i, j) with i < n and j < others, point j
-// from the second set. others: 1 to 2^32 - 1 - TMAP_PAIRS_SIDE; 0: back to one set. Of the plans of
-// pairs_store.h only those of a square can have a second set, of up to TMAP_PAIRS_STORE_MAX points;
-// they store a rectangle, whose rows must fit a pitch that has been set.
 static inline cudaError_t tmap_pairs_plan_others(tmap_pairs_plan *plan, tmap_u32 others) {
-    if (!tmapi_pairs_plan_made(plan)) return cudaErrorInvalidValue;
-    const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT;
-    tmap_pairs_plan changed = *plan;
-    if (others > (layout ? TMAP_PAIRS_STORE_MAX : 0xffffffffu - TMAP_PAIRS_SIDE) ||
-        (layout && layout != TMAP_PAIRS_SQUARE))
-        return cudaErrorInvalidValue;
-    changed.others = others;
-    return tmapi_pairs_plan_change(plan, changed);
+    return tmapi_launch_error(tmap_pairs_plan_others_of(plan, others));
 }
-
-// Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
-// and the second points from b * others on; pairs are only formed within a set. Your functions
-// receive i and j within the set and copies of the coordinates; the number of the set is not among
-// their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 static inline cudaError_t tmap_pairs_plan_sets(tmap_pairs_plan *plan, tmap_u32 sets) {
-    if (!tmapi_pairs_plan_made(plan) || sets < 1 || sets > 65536) return cudaErrorInvalidValue;
-    tmap_pairs_plan changed = *plan;
-    changed.sets = sets;
-    return tmapi_pairs_plan_change(plan, changed);
+    return tmapi_launch_error(tmap_pairs_plan_sets_of(plan, sets));
 }
-
-// Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
-// batch. If the shares cover all items without overlap, every pair is visited once. first + count:
-// at most plan->items.
 static inline cudaError_t tmap_pairs_plan_share(tmap_pairs_plan *plan, tmap_u64 first,
                                                 tmap_u64 count) {
-    if (!tmapi_pairs_plan_made(plan) || first > plan->items || count > plan->items - first)
-        return cudaErrorInvalidValue;
-    plan->first = first, plan->count = count;
-    tmapi_pairs_plan_spread(plan);
-    return cudaSuccess;
+    return tmapi_launch_error(tmap_pairs_plan_share_of(plan, first, count));
 }
 
 // Launches the plan's kernel, whose parameters are the plan and one struct of your own, both by

@@ -24,6 +24,7 @@
 #ifndef TMAP_TRIANGLE_PAIRS_STORE_H
 #define TMAP_TRIANGLE_PAIRS_STORE_H
 
+#include "../share.h"
 #include "pairs.h"
 
 // ---- the plan -----------------------------------------------------------------------------------
@@ -148,6 +149,75 @@ TMAP_FN int tmap_pairs_store_sums_plan_of(tmap_pairs_store_shape shape, tmap_pai
                                pieces * tmapi_store_piece(all), out);
 }
 
+// ---- changes of a plan --------------------------------------------------------------------------
+
+// Sets the pitch: values, or 32-bit words of bits, between the beginnings of two rows of a square
+// or lower matrix. pitch: from the length of a row to TMAP_PAIRS_STORE_MAX; 0: rows are packed
+// again. Sets are then rows * pitch apart; the share stays as it is. Returns TMAP_EINVAL for a null
+// pointer, a plan of another kind or layout, and a pitch outside its range.
+TMAP_FN int tmap_pairs_store_plan_pitch_of(tmap_pairs_plan *plan, tmap_u64 pitch) {
+    if (!tmapi_pairs_plan_made(plan) || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
+        return TMAP_EINVAL;
+    if (pitch && (pitch < tmapi_pairs_plan_row(plan) || pitch > TMAP_PAIRS_STORE_MAX))
+        return TMAP_EINVAL;
+    plan->pitch = pitch;
+    tmapi_pairs_plan_rows_of(plan);
+    return TMAP_OK;
+}
+
+// Number of tiles before row number `row` of tiles.
+TMAP_FN tmap_u64 tmapi_store_tiles_before(const tmap_pairs_plan *plan, tmap_u64 row) {
+    const tmap_u32 layout = plan->layout & TMAPI_PAIRS_LAYOUT, skew = plan->before != 0;
+    if (layout == TMAP_PAIRS_LOWER) return tmap_triangle_cells(row + skew) - skew;
+    if (layout == TMAP_PAIRS_SQUARE) return row * plan->across;
+    return tmap_triangle_cells(plan->across) - tmap_triangle_cells(plan->across - row);
+}
+
+// Bytes of the output before row number `row`.
+TMAP_FN tmap_u64 tmapi_store_bytes_before(const tmap_pairs_plan *plan, tmap_u64 row) {
+    const tmap_u64 bytes = plan->value ? plan->value : 4;
+    if (row > plan->rows) row = plan->rows;
+    if ((plan->layout & TMAPI_PAIRS_LAYOUT) != TMAP_PAIRS_CONDENSED)
+        return row * plan->step * bytes;
+    return (tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - row)) * bytes;
+}
+
+// Restricts a plan of one set to part number `part` of `parts`: some rows of the matrix, cut at
+// rows of tiles so that parts have about as many tiles. *bytes: where in the output these rows are,
+// in bytes. A GPU that keeps them alone allocates them by share_memory.h, and passes the address of
+// the complete output. Returns TMAP_EINVAL for a null pointer, a plan of another kind or of several
+// sets, and part >= parts; then nothing changes.
+// Example: 300000 points, condensed floats, part 0 of 4: rows 0 to 40319, 45 of 180 GB.
+TMAP_FN int tmap_pairs_store_plan_part(tmap_pairs_plan *plan, tmap_u64 part, tmap_u64 parts,
+                                       tmap_share *bytes) {
+    tmap_u64 rows[2];
+    if (!bytes || !tmapi_pairs_plan_made(plan) || !plan->layout || plan->sets != 1 || part >= parts)
+        return TMAP_EINVAL;
+    for (int k = 0; k < 2; ++k) { // the first row of tiles with as many tiles before it
+        const tmap_u64 before = tmap_share_of(plan->tiles, part + (tmap_u64)k, parts).first;
+        tmap_u64 low = 0, high = tmapi_pairs_tiles(plan->rows, plan->side);
+        while (low < high) {
+            const tmap_u64 middle = (low + high) / 2;
+            if (tmapi_store_tiles_before(plan, middle) < before)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        rows[k] = low;
+    }
+    bytes->first = tmapi_store_bytes_before(plan, rows[0] * plan->side);
+    bytes->count = tmapi_store_bytes_before(plan, rows[1] * plan->side) - bytes->first;
+    rows[0] = tmapi_store_tiles_before(plan, rows[0]);
+    return tmap_pairs_plan_share_of(plan, rows[0],
+                                    tmapi_store_tiles_before(plan, rows[1]) - rows[0]);
+}
+
+// The part that has row i < plan->rows of the matrix, of `parts`: pair (i, j) is there, i < j in a
+// condensed one. Law: the inverse of tmap_pairs_store_plan_part.
+TMAP_FN tmap_u64 tmap_pairs_store_part_of(const tmap_pairs_plan *plan, tmap_u32 i, tmap_u64 parts) {
+    return tmap_share_part(plan->tiles, tmapi_store_tiles_before(plan, i / plan->side), parts);
+}
+
 #if TMAP_CUDA && !TMAP_NVRTC
 
 static inline cudaError_t tmapi_store_plan_keep(int code, const tmap_pairs_plan *p,
@@ -182,18 +252,9 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape
     return tmapi_store_plan_keep(tmap_pairs_store_sums_plan_of(shape, &p), &p, kernel, out);
 }
 
-// Sets the pitch: values, or 32-bit words of bits, between the beginnings of two rows of a square
-// or lower matrix. pitch: from the length of a row to TMAP_PAIRS_STORE_MAX; 0: rows are packed
-// again. Sets are then rows * pitch apart; the share stays as it is. Returns cudaErrorInvalidValue
-// for a null pointer, a plan of another kind or layout, and a pitch outside its range.
+// tmap_pairs_store_plan_pitch_of, with an error of CUDA.
 static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
-    if (!tmapi_pairs_plan_made(plan) || (plan->layout & TMAPI_PAIRS_LAYOUT) < TMAP_PAIRS_SQUARE)
-        return cudaErrorInvalidValue;
-    if (pitch && (pitch < tmapi_pairs_plan_row(plan) || pitch > TMAP_PAIRS_STORE_MAX))
-        return cudaErrorInvalidValue;
-    plan->pitch = pitch;
-    tmapi_pairs_plan_rows_of(plan);
-    return cudaSuccess;
+    return tmapi_launch_error(tmap_pairs_store_plan_pitch_of(plan, pitch));
 }
 
 // Launches a kernel that calls tmap_pairs_store or tmap_pairs_store_sums, as tmap_pairs_launch

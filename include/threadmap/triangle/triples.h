@@ -133,6 +133,17 @@ TMAP_FN int tmap_triples_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, const tm
     return tmapi_triples_plan_end(&p, facts, TMAPI_TRIPLES_CUT, out);
 }
 
+// Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
+// batch. If the shares cover all items without overlap, every triple is visited once. first +
+// count: at most plan->items. Returns TMAP_EINVAL for a null pointer, a plan that no plan maker has
+// made and a number outside its range, and then leaves the plan as it was.
+TMAP_FN int tmap_triples_plan_share_of(tmap_triples_plan *plan, tmap_u64 first, tmap_u64 count) {
+    if (!plan || !plan->side || first > plan->items || count > plan->items - first)
+        return TMAP_EINVAL;
+    tmapi_triples_plan_spread(plan, first, count);
+    return TMAP_OK;
+}
+
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // Makes the plan of a kernel over all triples of n points of d coordinates of `size` bytes each.
@@ -158,15 +169,10 @@ static inline cudaError_t tmap_triples_plan_make(tmap_u32 n, tmap_u32 d, tmap_u3
     return error;
 }
 
-// Restricts a plan to `count` of its items, from item `first` on: the share of one GPU or one
-// batch. If the shares cover all items without overlap, every triple is visited once. first +
-// count: at most plan->items. Returns cudaErrorInvalidValue for a null pointer or a number outside
-// its range, and then leaves the plan as it was.
+// tmap_triples_plan_share_of, with an error of CUDA.
 static inline cudaError_t tmap_triples_plan_share(tmap_triples_plan *plan, tmap_u64 first,
                                                   tmap_u64 count) {
-    if (!plan || first > plan->items || count > plan->items - first) return cudaErrorInvalidValue;
-    tmapi_triples_plan_spread(plan, first, count);
-    return cudaSuccess;
+    return tmapi_launch_error(tmap_triples_plan_share_of(plan, first, count));
 }
 
 // Launches a plan with tiles of `side` points; refuses others.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// gpus_energy.cu: one value from all pairs on several GPUs (share.h, nccl.h), with the same bits
+// on any number of them: the energy of n charges, the sum of q_i q_j / |r_i - r_j| over all pairs.
+//
+// The work is cut into 64 parts, and each GPU folds a run of them, each part into an accumulator.
+// NCCL gathers the accumulators on every GPU, where one block joins them in the order of the parts.
+// nvcc -O3 -arch=native -I include samples/gpus/gpus_energy.cu -lnccl -lmpi -o gpus_energy
+// mpirun -n 4 gpus_energy 1000000
+#include "gpus.h"
+
+#include <string.h>
+#include <threadmap/triangle.h>
+
+typedef struct energy {
+    const float *points; // x, y, z, q of each
+    tmap_fold_to to;
+} energy;
+
+TMAP_DEVICE void join(void *, void *mine, const void *other) {
+    *(double *)mine += *(const double *)other;
+}
+
+TMAP_DEVICE void visit(void *, void *sum, tmap_pair, const void *u, const void *v) {
+    const float *a = (const float *)u;
+    const float *b = (const float *)v;
+    const float x = a[0] - b[0];
+    const float y = a[1] - b[1];
+    const float z = a[2] - b[2];
+    *(double *)sum += a[3] * b[3] * rsqrtf(x * x + y * y + z * z);
+}
+
+// [snippet: gpus-energy]
+__global__ void __launch_bounds__(TMAP_PAIRS_THREADS) fold_part(tmap_pairs_plan plan, energy e) {
+    const tmap_points points = {e.points, 0, sizeof(float), 4};
+    const double none = 0;
+    const tmap_fold sum = {&none, sizeof none, join};
+    tmap_pairs_fold(&plan, points, visit, sum, e.to, 0);
+}
+
+__global__ void __launch_bounds__(64) join_parts(const double *parts, double *result) {
+    const double none = 0;
+    const tmap_fold sum = {&none, sizeof none, join};
+    tmap_fold_list(parts, TMAP_SHARE_PARTS, sum, result, 0);
+}
+
+// Folds the parts of `run`, each into its element of `parts`.
+static void fold_parts(tmap_pairs_plan plan, energy e, tmap_share run, double *parts) {
+    const tmap_u64 items = plan.items;
+    for (tmap_u64 p = run.first; p < run.first + run.count; ++p) {
+        const tmap_share part = tmap_share_of(items, p, TMAP_SHARE_PARTS);
+        CHECK_GPU(tmap_pairs_plan_share(&plan, part.first, part.count));
+        e.to.result = parts + p;
+        CHECK_GPU(tmap_pairs_launch(&plan, &e, 0));
+    }
+}
+
+// The energy from the accumulators of all parts.
+static double joined(double *parts) {
+    double *sum = parts + TMAP_SHARE_PARTS;
+    double result;
+    join_parts<<<1, 64>>>(parts, sum);
+    CHECK_GPU(cudaGetLastError());
+    CHECK_GPU(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
+    return result;
+}
+
+// The energy on every GPU, from all GPUs.
+static double together(tmap_nccl gpus, tmap_pairs_plan plan, energy e, double *parts) {
+    fold_parts(plan, e, tmap_nccl_share(&gpus, TMAP_SHARE_PARTS), parts);
+    CHECK_NCCL(tmap_nccl_gather(&gpus, parts, sizeof *parts, TMAP_SHARE_PARTS, 0));
+    return joined(parts);
+}
+// [/snippet]
+
+// The energy that this GPU computes alone.
+static double alone(tmap_pairs_plan plan, energy e, double *parts) {
+    fold_parts(plan, e, tmap_share_of(TMAP_SHARE_PARTS, 0, 1), parts);
+    return joined(parts);
+}
+
+// Number k of charge i: x, y, z in a unit cube, then the charge, 1 or -1.
+static float number_of(tmap_u32 i, tmap_u32 k) {
+    tmap_u32 bits = (4 * i + k) * 2654435769u;
+    bits = (bits ^ bits >> 15) * 2246822519u;
+    bits ^= bits >> 13;
+    return k < 3 ? (float)(bits >> 8) / 16777216.0f : bits >> 31 ? -1.0f : 1.0f;
+}
+
+// Seconds since `begin` until all GPUs are here.
+static double seconds_since(double begin) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Wtime() - begin;
+}
+
+int main(int argc, char **argv) {
+    const tmap_nccl gpus = gpus_start(&argc, &argv);
+    const long n = argc > 1 ? atol(argv[1]) : 3000;
+    if (n < 2 || n > 100000000) gpus_fail("arguments", "the number of charges is 2 to 100000000");
+
+    const size_t bytes = (size_t)n * 4 * sizeof(float);
+    float *points = (float *)malloc(bytes);
+    for (long i = 0; i < 4 * n; ++i) points[i] = number_of((tmap_u32)(i / 4), (tmap_u32)(i % 4));
+
+    energy e;
+    double *parts;
+    tmap_pairs_plan plan;
+    CHECK_GPU(tmap_pairs_plan_make((tmap_u32)n, 4, sizeof(float), (const void *)fold_part, &plan));
+    CHECK_GPU(cudaMalloc((void **)&e.points, bytes));
+    CHECK_GPU(cudaMemcpy((void *)e.points, points, bytes, cudaMemcpyHostToDevice));
+    CHECK_GPU(cudaMalloc(&e.to.workspace, tmap_pairs_fold_bytes(&plan, sizeof(double))));
+    CHECK_GPU(cudaMemset(e.to.workspace, 0, tmap_pairs_fold_clear(&plan)));
+    CHECK_GPU(cudaMalloc((void **)&parts, (TMAP_SHARE_PARTS + 1) * sizeof *parts));
+    free(points);
+
+    // All ranks must cut the same work.
+    const tmap_u64 cut[] = {plan.n, plan.items, TMAP_SHARE_PARTS};
+    int same;
+    CHECK_NCCL(tmap_nccl_same(&gpus, cut, sizeof cut, parts, &same, 0));
+    if (!same) gpus_fail("plan", "the ranks have different plans");
+
+    const double first = together(gpus, plan, e, parts); // NCCL connects the GPUs here
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    const double all = together(gpus, plan, e, parts);
+    const double all_seconds = seconds_since(begin);
+    begin = MPI_Wtime();
+    const double one = alone(plan, e, parts);
+    const double one_seconds = seconds_since(begin);
+
+    const int wrong =
+        memcmp(&all, &one, sizeof one) != 0 || memcmp(&all, &first, sizeof first) != 0;
+    if (gpus.rank == 0) {
+        printf("%ld charges, energy %.17g\n", n, all);
+        printf("%u GPUs: %.3f ms, one GPU: %.3f ms, %.1f%% of %u times as fast\n", gpus.ranks,
+               all_seconds * 1e3, one_seconds * 1e3, 100 * one_seconds / all_seconds / gpus.ranks,
+               gpus.ranks);
+        check_result("the same bits on all GPUs and on one", (tmap_u64)wrong);
+    }
+    CHECK_GPU(cudaFree((void *)e.points));
+    CHECK_GPU(cudaFree(e.to.workspace));
+    CHECK_GPU(cudaFree(parts));
+    return gpus_end(gpus, wrong);
+}

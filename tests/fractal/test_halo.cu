@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// test_halo: fractals in compact storage divided among 1 to 9 GPUs (halo.h), all of them this one:
+// steps of floats, bytes and bits in two and three dimensions against those without a division; the
+// lists against those of every tile's neighbours; states, and what is refused.
+#include "../kit.h"
+
+#include <threadmap/fractal.h>
+#include <threadmap/fractal3.h>
+#include <threadmap/fractal/compact_life.h>
+#include <threadmap/fractal/halo.h>
+#include <threadmap/fractal/life3.h>
+
+enum { STEPS = 3, MOST = 9 };
+
+typedef struct job {
+    const void *in;
+    void *out;
+} job;
+
+// Rules that mix all places: any wrong value shows.
+TMAP_DEVICE float mixed(tmap_u32 around, const float *places, int count) {
+    tmap_u32 sum = around;
+    for (int i = 0; i < count; ++i) sum = sum * 31 + (tmap_u32)places[i];
+    return (float)(sum & 0xff);
+}
+TMAP_DEVICE void rule_f32(void *, tmap_cell, tmap_u32 around, const void *nine, void *next) {
+    *(float *)next = mixed(around, (const float *)nine, 9);
+}
+TMAP_DEVICE void rule3_f32(void *, tmap_cell3, tmap_u32 around, const void *places, void *next) {
+    *(float *)next = mixed(around, (const float *)places, 27);
+}
+TMAP_DEVICE void rule_u8(void *, tmap_cell, tmap_u32 around, const void *nine, void *next) {
+    tmap_u32 sum = around;
+    for (int i = 0; i < 9; ++i) sum = sum * 31 + ((const unsigned char *)nine)[i];
+    *(unsigned char *)next = (unsigned char)sum;
+}
+__global__ void __launch_bounds__(512, 2) step_u8(tmap_each_plan plan, job j) {
+    const tmap_array in = {j.in, 1};
+    tmap_each_stencil(&plan, in, rule_u8, j.out, 0);
+}
+__global__ void __launch_bounds__(512, 2) step_f32(tmap_each_plan plan, job j) {
+    const tmap_array in = {j.in, 4};
+    tmap_each_stencil(&plan, in, rule_f32, j.out, 0);
+}
+__global__ void __launch_bounds__(512, 1) step3_f32(tmap_each3_plan plan, job j) {
+    const tmap_array in = {j.in, 4};
+    tmap_each3_stencil(&plan, in, rule3_f32, j.out, 0);
+}
+
+// What is stepped: a fractal of two dimensions or three, and the kind of elements.
+typedef struct world {
+    tmap_nbb f;
+    tmap_nbb3 f3;
+    int dims;
+    tmap_u32 r, kind; // 0: bits, 1: bytes, 4: floats
+    tmap_u64 bytes;   // of a state
+    tmap_each_plan plan;
+    tmap_each3_plan plan3;
+} world;
+
+static tmap_u32 size_of(const world *w) {
+    return w->kind ? w->kind : w->dims == 2 ? w->plan.word.bytes : w->plan3.word.bytes;
+}
+
+// Makes the plan; 0 where there is none.
+static int world_begin(world *w) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
+    cudaError_t error;
+    kit_case("%u axes, k=%u, r=%u, kind %u", w->dims, w->dims == 2 ? w->f.k : w->f3.k, w->r,
+             w->kind);
+    if (w->dims == 2 && !w->kind)
+        error = tmap_compact_life_plan_make(w->f, w->r, &w->plan);
+    else if (w->dims == 2)
+        error = tmap_each_stencil_plan_make(
+            w->f, w->r, TMAP_COMPACT, w->kind == 1 ? (const void *)step_u8 : (const void *)step_f32,
+            &w->plan);
+    else if (!w->kind)
+        error = tmap_life3_plan_make(w->f3, w->r, &w->plan3);
+    else
+        error =
+            tmap_each3_stencil_plan_make(w->f3, w->r, compact, (const void *)step3_f32, &w->plan3);
+    if (error) return 0;
+    w->bytes = w->kind ? tmap_mul_saturate(w->dims == 2 ? tmap_nbb_cells(w->f, w->r)
+                                                        : tmap_nbb3_cells(w->f3, w->r),
+                                           w->kind)
+               : w->dims == 2 ? tmap_compact_words_bytes(w->f, w->r)
+                              : tmap_compact3_words_bytes(w->f3, w->r);
+    return 1;
+}
+
+static cudaError_t world_step(const world *w, const tmap_each_plan *plan,
+                              const tmap_each3_plan *plan3, const void *in, void *out) {
+    const job j = {in, out};
+    if (w->kind)
+        return w->dims == 2 ? tmap_each_launch(plan, &j, 0) : tmap_each3_launch(plan3, &j, 0);
+    return w->dims == 2 ? tmap_compact_life(plan, tmap_ca_life(), in, out, 0)
+                        : tmap_life3(plan3, tmap_life3_4555(), in, out, 0);
+}
+
+// Random values; idle bits of words are 0.
+static void world_fill(const world *w, unsigned char *state) {
+    const tmap_u32 size = size_of(w),
+                   cells = w->dims == 2 ? w->plan.word.cells : w->plan3.word.cells;
+    for (tmap_u64 i = 0; i < w->bytes / size; ++i) {
+        if (w->kind == 4) {
+            const float value = (float)(check_hash(i, 3) & 0xff);
+            memcpy(state + 4 * i, &value, 4);
+        } else if (w->kind == 1) {
+            state[i] = (unsigned char)check_hash(i, 3);
+        } else {
+            for (tmap_u32 b = 0; b < 8 * size; ++b)
+                if (b < cells && check_hash(i * 512 + b, 4) % 3 == 0)
+                    state[i * size + b / 8] |= (unsigned char)(1u << b % 8);
+        }
+    }
+}
+
+// Every tile of the lists is where its rank's share says, in order, and once; and who sends to whom
+// agrees with who receives from whom.
+static void check_lists(const tmap_halo *halos, tmap_u32 ranks) {
+    for (tmap_u32 a = 0; a < ranks; ++a) {
+        const tmap_halo *h = &halos[a];
+        expect(h->in_first[0] == 0 && h->out_first[0] == 0, "lists begin");
+        expect(h->in_first[a] == h->in_first[a + 1] && h->out_first[a] == h->out_first[a + 1],
+               "nothing from a rank to itself");
+        for (tmap_u32 b = 0; b < ranks; ++b) {
+            const tmap_u64 count = h->in_first[b + 1] - h->in_first[b];
+            expect(count == halos[b].out_first[a + 1] - halos[b].out_first[a], "as many are sent");
+            for (tmap_u64 i = 0; i < count; ++i) {
+                const tmap_u64 tile = h->in[h->in_first[b] + i] & 0xffffffffu;
+                expect(tile == (halos[b].out[halos[b].out_first[a] + i] & 0xffffffffu),
+                       "the same tile");
+                expect(tile - halos[b].own.first < halos[b].own.count, "a tile of its rank");
+            }
+        }
+    }
+}
+
+static void run_ranks(const world *w, const unsigned char *begin, const unsigned char *want,
+                      tmap_u32 ranks) {
+    static tmap_halo halos[MOST];
+    tmap_each_plan plan[MOST];
+    tmap_each3_plan plan3[MOST];
+    void *state[MOST][2];
+    unsigned char *got = (unsigned char *)kit_host(w->bytes);
+    const tmap_u32 size = size_of(w);
+    kit_case("%u axes, k=%u, r=%u, kind %u, %u ranks", w->dims, w->dims == 2 ? w->f.k : w->f3.k,
+             w->r, w->kind, ranks);
+    for (tmap_u32 a = 0; a < ranks; ++a) {
+        plan[a] = w->plan, plan3[a] = w->plan3;
+        CHECK(w->dims == 2 ? tmap_halo_make(&plan[a], size, a, ranks, &halos[a])
+                           : tmap_halo3_make(&plan3[a], size, a, ranks, &halos[a]));
+        for (int i = 0; i < 2; ++i) CHECK(tmap_halo_state_create(&halos[a], &state[a][i]));
+        const tmap_u64 first = halos[a].own.first * halos[a].bytes;
+        if (halos[a].own.count)
+            CHECK(cudaMemcpy((char *)state[a][0] + first, begin + first,
+                             halos[a].own.count * halos[a].bytes, cudaMemcpyHostToDevice));
+    }
+    check_lists(halos, ranks);
+    for (int t = 0; t < STEPS; ++t) {
+        for (tmap_u32 a = 0; a < ranks; ++a) CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
+        for (tmap_u32 a = 0; a < ranks; ++a)
+            for (tmap_u32 b = 0; b < ranks; ++b) { // what NCCL does
+                const tmap_share_exchange x = tmap_halo_exchange(&halos[a]);
+                const tmap_share_exchange y = tmap_halo_exchange(&halos[b]);
+                const tmap_u64 count = x.out_first[b + 1] - x.out_first[b];
+                if (count)
+                    CHECK(cudaMemcpy((char *)y.in + y.in_first[a] * y.bytes,
+                                     (const char *)x.out + x.out_first[b] * x.bytes,
+                                     count * x.bytes, cudaMemcpyDeviceToDevice));
+            }
+        for (tmap_u32 a = 0; a < ranks; ++a) {
+            CHECK(tmap_halo_unpack(&halos[a], state[a][t % 2], 0));
+            CHECK(world_step(w, &plan[a], &plan3[a], state[a][t % 2], state[a][(t + 1) % 2]));
+        }
+    }
+    for (tmap_u32 a = 0; a < ranks; ++a) {
+        const tmap_u64 first = halos[a].own.first * halos[a].bytes;
+        if (halos[a].own.count)
+            CHECK(cudaMemcpy(got + first, (char *)state[a][STEPS % 2] + first,
+                             halos[a].own.count * halos[a].bytes, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < 2; ++i) CHECK(tmap_halo_state_destroy(&halos[a], state[a][i]));
+        tmap_halo_destroy(&halos[a]);
+    }
+    expect(memcmp(got, want, w->bytes) == 0, "the steps of one GPU");
+}
+
+static void run_world(world *w) {
+    if (!check_turn() || !world_begin(w)) return;
+    unsigned char *begin = (unsigned char *)kit_zeroed(w->bytes);
+    unsigned char *want = (unsigned char *)kit_host(w->bytes);
+    unsigned char *state[2];
+    world_fill(w, begin);
+    for (int i = 0; i < 2; ++i) state[i] = (unsigned char *)kit_guarded(w->bytes);
+    CHECK(cudaMemcpy(state[0], begin, w->bytes, cudaMemcpyHostToDevice));
+    for (int t = 0; t < STEPS; ++t)
+        CHECK(world_step(w, &w->plan, &w->plan3, state[t % 2], state[(t + 1) % 2]));
+    CHECK(cudaMemcpy(want, state[STEPS % 2], w->bytes, cudaMemcpyDeviceToHost));
+    for (tmap_u32 ranks = 1; ranks <= MOST; ranks += ranks < 4 ? 1 : 2)
+        run_ranks(w, begin, want, ranks);
+    kit_release(0);
+}
+
+static void run_refused(void) {
+    tmap_each_plan plan, matrix, sums;
+    tmap_halo h;
+    void *state;
+    kit_case("what is refused");
+    CHECK(tmap_compact_life_plan_make(tmap_fractal_gasket(), 6, &plan));
+    CHECK(
+        tmap_each_stencil_plan_make(tmap_fractal_gasket(), 6, 0, (const void *)step_f32, &matrix));
+    CHECK(
+        tmap_each_plan_make(tmap_fractal_gasket(), 6, TMAP_COMPACT, (const void *)step_f32, &sums));
+    const tmap_u32 size = plan.word.bytes;
+    RETURNS(tmap_halo_make(0, size, 0, 1, &h), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&plan, size, 0, 1, 0), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&plan, size + 1, 0, 1, &h), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&plan, size, 1, 1, &h), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&plan, size, 0, 0, &h), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&matrix, 4, 0, 1, &h), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_make(&sums, 4, 0, 1, &h), cudaErrorInvalidValue);
+    CHECK(tmap_halo_make(&plan, size, 0, 1, &h));
+    RETURNS(tmap_halo_state_create(0, &state), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_state_create(&h, 0), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_pack(&h, 0, 0), cudaErrorInvalidValue);
+    RETURNS(tmap_halo_unpack(0, &h, 0), cudaErrorInvalidValue);
+    tmap_halo_destroy(&h);
+    tmap_halo_destroy(&h);
+    tmap_halo_destroy(0);
+    RETURNS(tmap_halo_state_create(&h, &state), cudaErrorInvalidValue);
+}
+
+int main(void) {
+    world w;
+    memset(&w, 0, sizeof w);
+    kit_begin();
+    run_refused();
+    const tmap_u64 most = kit_full ? 300000 : kit_tiny ? 300 : 4000;
+    w.dims = 2;
+    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i)
+        for (w.kind = 0; w.kind <= 4; w.kind = w.kind ? w.kind * 4 : 1)
+            for (w.r = 0; (w.f = tmap_fractal_at(i), tmap_nbb_cells(w.f, w.r)) <=
+                          (w.kind ? most : 20 * most);
+                 ++w.r)
+                run_world(&w);
+    w.dims = 3;
+    for (int i = 0; i < TMAP_FRACTAL3_COUNT; ++i)
+        for (w.kind = 0; w.kind <= 4; w.kind += 4)
+            for (w.r = 0; (w.f3 = tmap_fractal3_at(i), tmap_nbb3_cells(w.f3, w.r)) <=
+                          (w.kind ? most : 20 * most);
+                 ++w.r)
+                run_world(&w);
+    return kit_end("test_halo");
+}

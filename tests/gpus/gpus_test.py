@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs for several GPUs, with several numbers of ranks, and what happens when one fails.
+
+usage: gpus_test.py MPIRUN cpu|gpu TEST ENERGY LIFE
+
+cpu: each rank is a process of the CPU machine. gpu: 1, 2, ... ranks, up to the number of GPUs.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+MPIRUN, MACHINE, TEST, SAMPLE, LIFE = sys.argv[1:]
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+           OMPI_MCA_btl_base_warn_component_unused='0', PMIX_MCA_gds='hash',
+           SIMT_DEVICES=os.environ.get('SIMT_DEVICES', '64'))
+SECONDS = 30  # in which all ranks must have ended after one has failed
+failed = []
+runs = 0
+
+
+def start(*parts, **more):
+    """Starts mpirun. parts: (ranks, program, arguments...), several for ranks that differ."""
+    command = [MPIRUN, '--oversubscribe', '--bind-to', 'none']
+    for i, (ranks, *program) in enumerate(parts):
+        command += [':'] * (i > 0) + ['-n', str(ranks)] + [str(word) for word in program]
+    return subprocess.Popen(command, env=dict(ENV, **more), text=True, start_new_session=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def end(process, limit):
+    try:
+        return process.communicate(timeout=limit)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0] + f'\nstill running after {limit} s'
+
+
+def check(what, right, text):
+    global runs
+    runs += 1
+    if not right:
+        failed.append(what)
+        print(f'FAILED: {what}\n{text}')
+
+
+def good(what, *parts):
+    process = start(*parts)
+    text = end(process, 600)
+    check(what, process.returncode == 0, text)
+    return text
+
+
+def bad(what, line, *parts, **more):
+    """All ranks end soon, not with status 0, and one says `line`."""
+    process = start(*parts, **more)
+    begin = time.monotonic()
+    text = end(process, SECONDS)
+    check(what, process.returncode not in (0, None) and line in text and
+          time.monotonic() - begin < SECONDS, text)
+
+
+def killed(what, ranks, *program):
+    """One rank is killed in the middle of its work: the others end."""
+    process = start((ranks, *program))
+    deadline = time.monotonic() + 60
+    names = []
+    while len(names) < ranks and time.monotonic() < deadline:
+        time.sleep(0.2)
+        names = subprocess.run(['pgrep', '-f', '^' + re.escape(str(program[0]))],
+                               capture_output=True, text=True, check=False).stdout.split()
+    time.sleep(1.5)
+    if len(names) == ranks:
+        os.kill(int(names[-1]), signal.SIGKILL)
+    begin = time.monotonic()
+    text = end(process, SECONDS)
+    check(what, len(names) == ranks and process.returncode not in (0, None) and
+          time.monotonic() - begin < SECONDS, text)
+
+
+def main():
+    most = 64
+    if MACHINE == 'gpu':
+        listed = subprocess.run(['nvidia-smi', '-L'], capture_output=True, text=True, check=False)
+        most = listed.stdout.count('GPU ')
+        if most < 2:
+            print(f'SKIP: {most} GPUs here, and two are needed')
+            sys.exit(77)
+    size = 1200 if MACHINE == 'cpu' else 50000
+    level, steps = (9, 10) if MACHINE == 'cpu' else (18, 100)
+    energies = set()
+    states = set()
+    for ranks in (1, 2, 3, 4, 7):
+        if ranks <= most:
+            good(f'test_nccl with {ranks} ranks', (ranks, TEST))
+            text = good(f'sample with {ranks} ranks', (ranks, SAMPLE, size))
+            energies.update(re.findall(r'energy \S+', text))
+            text = good(f'life with {ranks} ranks', (ranks, LIFE, level, steps))
+            states.update(re.findall(r'hash \S+', text))
+    check('the same energy with any number of ranks', len(energies) == 1, sorted(energies))
+    check('the same state with any number of ranks', len(states) == 1, sorted(states))
+    good('more ranks than tiles', (min(most, 7), LIFE, 4, 3))
+    good('more ranks than pairs', (min(most, 7), SAMPLE, 2))
+
+    two = min(most, 3) - 1
+    bad('a rank with other work', 'the ranks have different plans', (1, SAMPLE, size),
+        (two, SAMPLE, size + 1))
+    bad('a wrong argument', 'the number of charges', (two + 1, SAMPLE, -1))
+    devices = 4 if MACHINE == 'cpu' else most
+    bad('more ranks than GPUs', 'more processes than GPUs', (devices + 1, SAMPLE, size),
+        SIMT_DEVICES=str(devices))
+    if MACHINE == 'cpu':
+        bad('a rank without memory', 'cudaMalloc', (1, '/usr/bin/env', 'SIMT_MEMORY=4096', SAMPLE, size),
+            (two, SAMPLE, size))
+    killed('a rank that is killed', two + 1, SAMPLE, 20000 if MACHINE == 'cpu' else 3000000)
+
+    if failed:
+        sys.exit(f'gpus_test: {len(failed)} of {runs} checks failed')
+    print(f'gpus_test: {runs} checks')
+
+
+main()
