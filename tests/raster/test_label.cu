@@ -8,7 +8,7 @@
 #include <math.h>
 #include <threadmap/raster/label.h>
 
-enum { TYPES = 5 };
+enum { TYPES = 6 };
 enum {
     NOISE,
     VALUES,
@@ -32,8 +32,8 @@ typedef struct test_case {
     tmap_u64 seed;
 } test_case;
 
-static const int types[TYPES] = {TMAP_RASTER_MASK, TMAP_RASTER_U8, TMAP_RASTER_I16, TMAP_RASTER_I32,
-                                 TMAP_RASTER_F32};
+static const int types[TYPES] = {TMAP_RASTER_MASK, TMAP_RASTER_U8,  TMAP_RASTER_I16,
+                                 TMAP_RASTER_I32,  TMAP_RASTER_F32, TMAP_RASTER_BITS};
 
 // 1 where a map to flood is wet.
 static int cell_wet(const test_case *c, int input, int x, int y) {
@@ -63,11 +63,17 @@ static int cell_value(const test_case *c, int x, int y) {
 }
 
 // The number stands for itself in a map of values; f32 also has negative zeros and NaN.
-static void cell_set(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u32 r) {
+static void cell_set(const test_case *c, void *cells, tmap_u64 x, tmap_u64 y, int v, tmap_u32 r) {
+    const tmap_u64 at = y * c->map.pitch + x;
     switch (c->map.type) {
     case TMAP_RASTER_MASK:
         ((unsigned char *)cells)[at] = (unsigned char)(v ? v << r % 8 : 0);
         break;
+    case TMAP_RASTER_BITS: {
+        tmap_u32 *word = (tmap_u32 *)cells + (at - x + x / 32);
+        *word = (*word & ~(1u << x % 32)) | (tmap_u32)(v != 0) << x % 32;
+        break;
+    }
     case TMAP_RASTER_U8: ((unsigned char *)cells)[at] = (unsigned char)(v * 127); break;
     case TMAP_RASTER_I16: ((short *)cells)[at] = (short)(v * 257 - 300); break;
     case TMAP_RASTER_I32: ((int *)cells)[at] = v * 65536 - 70000; break;
@@ -80,9 +86,11 @@ static void cell_set(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u
     }
 }
 
-static double cell_get(const test_case *c, const void *cells, tmap_u64 at) {
+static double cell_get(const test_case *c, const void *cells, tmap_u64 x, tmap_u64 y) {
+    const tmap_u64 at = y * c->map.pitch + x;
     switch (c->map.type) {
     case TMAP_RASTER_MASK: return ((const unsigned char *)cells)[at] != 0;
+    case TMAP_RASTER_BITS: return tmap_raster_value(&c->map, cells, x, y);
     case TMAP_RASTER_U8: return ((const unsigned char *)cells)[at];
     case TMAP_RASTER_I16: return ((const short *)cells)[at];
     case TMAP_RASTER_I32: return ((const int *)cells)[at];
@@ -91,7 +99,7 @@ static double cell_get(const test_case *c, const void *cells, tmap_u64 at) {
 }
 
 static int cell_belongs(const test_case *c, double v) {
-    if (c->map.type == TMAP_RASTER_MASK) return v != 0;
+    if (c->map.type >= TMAP_RASTER_MASK) return v != 0;
     return v == v && !(c->map.has_nodata && v == c->map.nodata);
 }
 
@@ -133,9 +141,9 @@ static void check(const test_case *c) {
              c->map.nodata, c->form, c->kind, c->seed);
     for (tmap_u64 y = 0; y < height; ++y)
         for (tmap_u64 x = 0; x < width; ++x) {
-            const tmap_u64 at = y * c->map.pitch + x;
-            cell_set(c, in, at, cell_value(c, (int)x, (int)y), label_hash(c->seed + (y << 32) + x));
-            values[y * width + x] = cell_get(c, in, at);
+            cell_set(c, in, x, y, cell_value(c, (int)x, (int)y),
+                     label_hash(c->seed + (y << 32) + x));
+            values[y * width + x] = cell_get(c, in, x, y);
             if (!cell_belongs(c, values[y * width + x])) values[y * width + x] = NAN;
         }
     label_check(&cells, &call);
@@ -144,7 +152,7 @@ static void check(const test_case *c) {
 
 // A map of this size, whose type, connectivity and so on are those of number i.
 static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
-    const double grounds[TYPES] = {1, 127, -43, -70000, 0};
+    const double grounds[TYPES] = {1, 127, -43, -70000, 0, 1};
     test_case c;
     c.map.width = width, c.map.height = height, c.map.pitch = width;
     c.map.type = types[i % TYPES], c.map.connectivity = i / TYPES % 2 ? 8 : 4;
@@ -154,6 +162,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (width + 15) / 16 * 16; // rows of masks are read by 16 bytes
     if (c.seed % 5 == 0) c.map.nodata += 0.5;                  // that no cell has
+    if (c.map.type == TMAP_RASTER_BITS) c.map.pitch = (c.map.pitch + 31) / 32;
     if (c.seed % 11 == 0) c.map.nodata = i % 2 ? 1e300 : -1e10;
     return c;
 }
@@ -207,8 +216,9 @@ static void test_plan_of(void) {
     for (int i = 0; i < DEVICES; ++i)
         for (int type = 0; type < TYPES; ++type) {
             const tmap_raster_map map = {2030, 67, 2030, 0, 0, types[type], i % 2 ? 4 : 8};
-            const tmap_u32 rows = (type ? 32 : 64) / (i ? 1 : 2);
-            const double bytes = i ? type ? 1.3 : 0.4 : type ? 2.3 : 0.65; // a cell
+            const int mask = map.type >= TMAP_RASTER_MASK;
+            const tmap_u32 rows = (mask ? 64 : 32) / (i ? 1 : 2);
+            const double bytes = i ? mask ? 0.4 : 1.3 : mask ? 0.65 : 2.3; // a cell
             tmap_raster_map large = map;
             tmap_label_plan a, b;
             tmap_facts facts, here;
@@ -342,6 +352,10 @@ static void test_errors(void) {
     label_check_overlap(&call, 1);
     bad.type = TMAP_RASTER_I32, plan = plan_of(&bad, TMAP_LABEL_INT32), call = call_of(&plan, 0, 0);
     label_check_overlap(&call, 1); // labels in the memory of cells of their size
+    bad.type = TMAP_RASTER_BITS, bad.pitch = 1;
+    REFUSED(tmap_label_plan_make(&bad, TMAP_LABEL_INT32, &plan));
+    bad.pitch = 2, plan = plan_of(&bad, TMAP_LABEL_INT32), call = call_of(&plan, 0, 0);
+    label_check_overlap(&call, 1);
 }
 
 // Maps of no columns or no rows have no component.

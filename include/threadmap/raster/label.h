@@ -75,6 +75,10 @@ typedef struct tmapi_label_job {
     tmap_u32 *codes;       // or here, where a block takes images side by side
     void *node_label;      // labels of nodes
     tmap_u64 *found;       // components of each image, for the user
+    // of a stripe (stripes.h); else 0, height and 0
+    tmap_u32 top;    // components of a block's first row are nodes if it is not this row
+    tmap_u64 bottom; // components of its last row are nodes if the next row is before this one
+    tmap_u64 seams;  // nodes after those of all blocks
 } tmapi_label_job;
 
 // A plan, made by tmap_label_plan_make. workspace: bytes that tmap_label needs.
@@ -123,7 +127,7 @@ TMAP_FN tmap_u32 tmapi_label_write_bytes(const tmapi_label_job *job, tmap_u32 wa
 // The most components that a map of this size, type and connectivity can have.
 TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
     const tmap_u64 cells = tmap_mul_saturate(map->width, map->height);
-    if (map->type != TMAP_RASTER_MASK) return cells;
+    if (map->type < TMAP_RASTER_MASK) return cells;
     if (map->connectivity == 8) return (map->width + 1) / 2 * ((map->height + 1) / 2);
     return cells / 2 + cells % 2;
 }
@@ -131,7 +135,8 @@ TMAP_FN tmap_u64 tmapi_label_most(const tmap_raster_map *map) {
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
 TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     const tmap_u64 blocks = job->bx * job->by, rows = job->by * job->rows;
-    const tmap_u64 nodes = blocks * job->nodes, bits = rows * job->words * 4;
+    const tmap_u64 nodes = blocks * job->nodes + job->seams;
+    const tmap_u64 bits = rows * job->words * 4;
     const tmap_u64 codes = job->beside ? rows * job->slots * 2 : 0;
     tmap_u64 end = 0;
     job->in = (tmap_u32 *)(w + tmapi_raster_part(&end, bits));
@@ -177,8 +182,8 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     job->nodes <<= job->beside;
     if (job->bx > 1) job->nodes += mask ? job->rows : 2 * job->rows;
     job->nodes = (job->nodes + 3) / 4 * 4; // so that their labels fill multiples of 16 bytes
-    if (job->bands == 1 && job->bx == 1) job->nodes = 0;
-    if (tmap_mul_saturate(job->bx * job->by, job->nodes + 2) > 0xffffffffull ||
+    if (job->bands == 1 && job->bx == 1 && !job->seams) job->nodes = 0;
+    if (tmap_mul_saturate(job->bx * job->by, job->nodes + 2) > 0xffffffffull - job->seams ||
         tmap_mul_saturate(job->by, job->rows) > 0xffffffffull)
         return TMAP_ERANGE;
     job->scan.counts = (job->by << job->beside) * job->rows * job->bx;
@@ -199,7 +204,7 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     tmap_label_plan p;
     tmapi_label_job *job = &p.job;
     int code;
-    if (!tmapi_raster_valid(map, 0, TMAP_RASTER_MASK) || map->pitch >> 32 ||
+    if (!tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) || map->pitch >> 32 ||
         (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
@@ -207,8 +212,10 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
     p.array.form = form, p.array.images = 0;
     job->width = map->width, job->height = map->height, job->pitch = map->pitch;
-    job->images = 1, job->slice = 0, job->bits = 0;
-    job->type = map->type, job->eight = map->connectivity == 8, job->wide = form;
+    job->images = 1, job->slice = 0, job->bits = map->type == TMAP_RASTER_BITS;
+    job->type = job->bits ? TMAP_RASTER_MASK : map->type;
+    job->top = 0, job->bottom = map->height, job->seams = 0;
+    job->eight = map->connectivity == 8, job->wide = form;
     job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
     if ((code = tmapi_label_plan_end(facts, &p)) == TMAP_OK) *plan = p;
     return code;
@@ -802,8 +809,8 @@ TMAP_DEVICE void tmapi_label_components(const tmapi_label_job *job, const tmapi_
 #pragma unroll
     for (tmap_u32 r = 0; r < each; ++r) {
         const tmap_u32 inner = r0 + r, first = inner * pitch;
-        const int cut =
-            (inner == 0 && s->area.y) || (inner == rows - 1 && s->area.y + rows < job->height);
+        const int cut = (inner == 0 && s->area.y != job->top) ||
+                        (inner == rows - 1 && s->area.y + rows < job->bottom);
         if (cut)
             for (tmap_u32 i = lane; i < total[r]; i += 32)
                 if (i) tmapi_label_mark(parents, s->marks, first + i);
@@ -1273,6 +1280,44 @@ static inline cudaError_t tmap_label_plan_make(const tmap_raster_map *map, int f
     return error ? error : tmapi_launch_error(tmap_label_plan_of(map, form, &facts, plan));
 }
 
+// 1 if the memory of a call cannot be valid (tmapi_label_wrong).
+static inline int tmapi_label_job_wrong(const tmap_label_plan *plan, const void *cells,
+                                        tmapi_raster_memory work, const void *labels,
+                                        tmapi_raster_memory count) {
+    const tmapi_label_job *job = &plan->job;
+    const tmap_u32 size = job->bits ? 4 : tmap_raster_size(job->type);
+    const tmap_u64 row = job->bits ? tmap_flood_words(job->width) : job->width;
+    const tmap_u64 image = tmapi_raster_span(job->height - 1, job->pitch, row);
+    const tmap_u64 all = tmapi_raster_span(job->images - 1, job->slice, image);
+    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, size)};
+    return tmapi_label_wrong(&plan->array, in, size, work, labels, count);
+}
+
+// The six launches.
+typedef struct tmapi_label_steps {
+    tmapi_raster_step step[6];
+} tmapi_label_steps;
+
+static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan,
+                                                     const tmapi_label_job *job) {
+    const tmap_u64 blocks = plan->blocks;
+    tmap_u32 warps = job->wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
+    while ((warps > job->rows || tmapi_label_write_bytes(job, warps) > plan->shared) && warps > 1)
+        warps /= 2;
+    const tmapi_label_steps steps = {
+        {{job->type == TMAP_RASTER_MASK ? (const void *)tmapi_label_mask_kernel
+                                        : (const void *)tmapi_label_values_kernel,
+          {blocks, plan->threads, tmapi_label_local_bytes(job->rows * job->slots)}},
+         {(const void *)tmapi_label_unite_kernel, {blocks, TMAPI_LABEL_UNITE_WARPS * 32, 0}},
+         {(const void *)tmapi_label_roots_kernel, {blocks, 128, 0}},
+         tmapi_label_sum_step(&job->scan),
+         {(const void *)tmapi_label_name_kernel, {blocks, 128, 0}},
+         {job->wide ? (const void *)tmapi_label_write_wide_kernel
+                    : (const void *)tmapi_label_write_kernel,
+          {blocks, 32 * warps, tmapi_label_write_bytes(job, warps)}}}};
+    return steps;
+}
+
 // Labels the components of a map.
 // plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
 // of their size. workspace: plan->workspace bytes at a multiple of 16, with any content. labels:
@@ -1290,37 +1335,16 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
                                      void *workspace, void *labels, tmap_u64 *count,
                                      cudaStream_t stream) {
     tmapi_label_job job;
-    tmap_u32 warps;
     if (!plan) return cudaErrorInvalidValue;
-    job = plan->job;
-    const tmap_u32 size = job.bits ? 4 : tmap_raster_size(job.type);
-    const tmap_u64 row = job.bits ? (job.width + 31) / 32 : job.width;
-    const tmap_u64 image = tmapi_raster_span(job.height - 1, job.pitch, row);
-    const tmap_u64 all = tmapi_raster_span(job.images - 1, job.slice, image);
-    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, size)};
     const tmapi_raster_memory work = {workspace, plan->workspace};
-    if (tmapi_label_wrong(&plan->array, in, size, work, labels, count))
-        return cudaErrorInvalidValue;
-    if (!plan->blocks) return tmapi_label_empty(&plan->array, count, stream);
+    const tmapi_raster_memory counts = {count, plan->array.images ? 8 * plan->array.depth : 8};
+    if (tmapi_label_job_wrong(plan, cells, work, labels, counts)) return cudaErrorInvalidValue;
+    if (!plan->blocks) return tmapi_label_empty(counts, stream);
+    job = plan->job;
     tmapi_label_divide(&job, (tmap_u64)workspace);
     job.cells = cells, job.labels = labels, job.found = count;
     if (job.images == 1) job.scan.total = count;
-    warps = job.wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
-    while ((warps > job.rows || tmapi_label_write_bytes(&job, warps) > plan->shared) && warps > 1)
-        warps /= 2;
-    const tmap_u64 blocks = plan->blocks;
-    const tmapi_raster_step steps[6] = {
-        {job.type == TMAP_RASTER_MASK ? (const void *)tmapi_label_mask_kernel
-                                      : (const void *)tmapi_label_values_kernel,
-         {blocks, plan->threads, tmapi_label_local_bytes(job.rows * job.slots)}},
-        {(const void *)tmapi_label_unite_kernel, {blocks, TMAPI_LABEL_UNITE_WARPS * 32, 0}},
-        {(const void *)tmapi_label_roots_kernel, {blocks, 128, 0}},
-        tmapi_label_sum_step(&job.scan),
-        {(const void *)tmapi_label_name_kernel, {blocks, 128, 0}},
-        {job.wide ? (const void *)tmapi_label_write_wide_kernel
-                  : (const void *)tmapi_label_write_kernel,
-         {blocks, 32 * warps, tmapi_label_write_bytes(&job, warps)}}};
-    return tmapi_raster_run(steps, 6, &job, stream);
+    return tmapi_raster_run(tmapi_label_steps_of(plan, &job).step, 6, &job, stream);
 }
 
 #endif

@@ -118,6 +118,7 @@ TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
     job->type = TMAP_RASTER_MASK, job->bits = map->kind == TMAP_LABEL3_BITS;
     job->eight = map->neighbours == 8, job->wide = p->array.form;
     job->has_nodata = job->nodata = 0;
+    job->top = 0, job->bottom = map->height, job->seams = 0;
     if ((code = tmapi_label_plan_end(facts, &p->batch)) == TMAP_OK)
         p->workspace = p->batch.workspace;
     return code;
@@ -714,9 +715,10 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     const tmap_u64 all = tmapi_raster_span(plan->map.depth - 1, plan->map.slice, slice);
     const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, bits ? 4 : 1)};
     const tmapi_raster_memory work = {workspace, plan->workspace};
-    if (tmapi_label_wrong(&plan->array, in, bits ? 4 : 1, work, labels, count))
+    const tmapi_raster_memory one = {count, 8};
+    if (tmapi_label_wrong(&plan->array, in, bits ? 4 : 1, work, labels, one))
         return cudaErrorInvalidValue;
-    if (!plan->job.tiles) return tmapi_label_empty(&plan->array, count, stream);
+    if (!plan->job.tiles) return tmapi_label_empty(one, stream);
     job = plan->job, job.cells = cells, job.labels = labels;
     tmapi_label3_divide(&job, (tmap_u64)workspace);
     job.scan.total = count;

@@ -127,25 +127,21 @@ static inline tmapi_raster_step tmapi_label_sum_step(const tmapi_label_scan *s) 
 // ---- calls --------------------------------------------------------------------------------------
 
 // 1 if the memory of a call cannot be valid: null, misaligned or overlapping. For an array without
-// labels only `count` matters. in: the cells, at a multiple of `size`.
+// labels only `count` matters. in: the cells, at a multiple of `size`. count: may have no bytes.
 static inline int tmapi_label_wrong(const tmap_label_array *array, tmapi_raster_memory in,
                                     tmap_u32 size, tmapi_raster_memory work, const void *labels,
-                                    const tmap_u64 *count) {
+                                    tmapi_raster_memory count) {
     const tmap_u32 each = array->form == TMAP_LABEL_INT64 ? 8 : 4;
-    const tmap_u64 parts = array->images ? array->depth : 1;
     const tmap_u64 cells = tmap_mul_saturate(array->width * array->height, array->depth);
-    const tmapi_raster_memory all[4] = {
-        work, {labels, tmap_mul_saturate(cells, each)}, {count, parts * 8}, in};
-    if (parts && !tmapi_raster_aligned(count, 8)) return 1;
+    const tmapi_raster_memory all[4] = {work, {labels, tmap_mul_saturate(cells, each)}, count, in};
+    if (count.bytes && !tmapi_raster_aligned(count.at, 8)) return 1;
     return cells && (!tmapi_raster_aligned(in.at, size) || !tmapi_raster_aligned(work.at, 16) ||
                      !tmapi_raster_aligned(labels, each) || tmapi_raster_overlap(all, 3, 4));
 }
 
 // The call for an array without labels: no component.
-static inline cudaError_t tmapi_label_empty(const tmap_label_array *array, tmap_u64 *count,
-                                            cudaStream_t stream) {
-    const tmap_u64 parts = array->images ? array->depth : 1;
-    return parts ? cudaMemsetAsync(count, 0, parts * 8, stream) : cudaSuccess;
+static inline cudaError_t tmapi_label_empty(tmapi_raster_memory count, cudaStream_t stream) {
+    return count.bytes ? cudaMemsetAsync((void *)count.at, 0, count.bytes, stream) : cudaSuccess;
 }
 
 // Number of components that are counted before count `at`.

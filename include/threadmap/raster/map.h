@@ -18,20 +18,23 @@
 #define TMAP_RASTER_F32  2 // NaN belongs to no component
 #define TMAP_RASTER_U8   3
 #define TMAP_RASTER_MASK 4 // bytes: 0 belongs to no component; all other values are equal
+#define TMAP_RASTER_BITS 5 // a mask, 32 cells a word from the lowest bit on; rows begin at words
 
-// A map. The cell of column x and row y is cells[y * pitch + x].
+// A map. The cell of column x and row y is cells[y * pitch + x]; of a mask of bits it is bit x % 32
+// of word y * pitch + x / 32, and bits beyond the width may have any value.
 typedef struct tmap_raster_map {
     tmap_u64 width, height; // columns and rows, 0 to 2^31 - 1
-    tmap_u64 pitch;         // cells from one row to the next, at least width
-    double nodata;          // cells of this value belong to no component, if has_nodata
+    tmap_u64 pitch; // cells from one row to the next, at least width; words of a mask of bits
+    double nodata;  // cells of this value belong to no component, if has_nodata
     int has_nodata;
     int type;         // of cells: TMAP_RASTER_I16, ...
     int connectivity; // neighbours of a cell: 4: over edges; 8: over corners too
 } tmap_raster_map;
 
-// Bytes of a cell of a type: 1, 2 or 4.
+// Bytes of a cell of a type: 1, 2 or 4; of a word of bits 4.
 TMAP_FN tmap_u32 tmap_raster_size(int type) {
-    return type == TMAP_RASTER_I16 ? 2 : type <= TMAP_RASTER_F32 ? 4 : 1;
+    if (type == TMAP_RASTER_I16) return 2;
+    return type <= TMAP_RASTER_F32 || type == TMAP_RASTER_BITS ? 4 : 1;
 }
 
 // Copies the bits of a 4-byte number of any type.
@@ -79,6 +82,7 @@ TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, 
     case TMAP_RASTER_I16: return ((const short *)cells)[at];
     case TMAP_RASTER_I32: return ((const int *)cells)[at];
     case TMAP_RASTER_F32: return tmapi_raster_double(((const float *)cells)[at]);
+    case TMAP_RASTER_BITS: return ((const tmap_u32 *)cells)[y * map->pitch + x / 32] >> x % 32 & 1;
     default: return ((const unsigned char *)cells)[at];
     }
 }
@@ -137,8 +141,10 @@ TMAP_FN void tmapi_label_box(const tmap_label_array *of, tmap_u32 steps, tmap_u3
 
 // 1 for a valid map with a type from first_type to last_type.
 TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int last_type) {
+    const int bits = map && map->type == TMAP_RASTER_BITS;
     return map && map->width <= 0x7fffffffu && map->height <= 0x7fffffffu &&
-           map->pitch >= map->width && map->type >= first_type && map->type <= last_type &&
+           map->pitch >= (bits ? tmap_flood_words(map->width) : map->width) &&
+           map->type >= first_type && map->type <= last_type &&
            (map->connectivity == 4 || map->connectivity == 8);
 }
 
@@ -146,7 +152,7 @@ TMAP_FN int tmapi_raster_valid(const tmap_raster_map *map, int first_type, int l
 TMAP_FN int tmapi_raster_nodata(const tmap_raster_map *map, int *bits) {
     const double v = map->nodata, largest = 3.4028234663852886e38; // of floats
     *bits = 0;
-    if (!map->has_nodata || map->type == TMAP_RASTER_MASK || v != v) return 0;
+    if (!map->has_nodata || map->type >= TMAP_RASTER_MASK || v != v) return 0;
     if (map->type == TMAP_RASTER_F32) {
         float f;
         if (v - v == 0 && (v < -largest || v > largest)) return 0; // finite, but not a float
