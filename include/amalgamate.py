@@ -17,7 +17,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "threadmap")
-OPTIONAL = ("nccl.h", "share_memory.h", os.path.join("fractal", "halo.h"))
+OPTIONAL = ("nccl.h", "share_memory.h", os.path.join("fractal", "halo.h"),
+            *(os.path.join("raster", name) for name in ("stripes_base.h", "stripes.h", "stripes_flood.h")))
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 
 

@@ -39,7 +39,9 @@ ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "papers/ask_sbr")
 # Headers that need a library beyond CUDA's runtime: compiled by the tests of what uses them.
 OPTIONAL = {"threadmap/nccl.h": {"nccl.h"}, "threadmap/share_memory.h": {"cuda.h", "string.h"},
-            "threadmap/fractal/halo.h": {"stdlib.h", "string.h"}}
+            "threadmap/fractal/halo.h": {"stdlib.h", "string.h"},
+            "threadmap/raster/stripes_base.h": {"nccl.h"}, "threadmap/raster/stripes.h": {"nccl.h"},
+            "threadmap/raster/stripes_flood.h": {"nccl.h"}}
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
 # What fractal3.h has of fractal/, in place of fractal.h.
 THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3", "fractal/stencil3")
@@ -54,6 +56,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "raster/map", "raster/flood",
                 "raster/label", "raster/label_measure", "raster/label_base",
                 "raster/label3",
+                "raster/stripes_base", "raster/stripes", "raster/stripes_flood",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
                 "papers/mandelbrot_approaches", "papers/mandelbrot_dp",
                 "papers/mandelbrot_published", "papers/triangle_published")

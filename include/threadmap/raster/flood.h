@@ -1685,17 +1685,26 @@ static inline tmapi_flood tmapi_flood_of(const tmap_flood_plan *plan, tmap_flood
     return f;
 }
 
-// Runs all launches of a flood.
-static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
+// The launches of a flood.
+typedef struct tmapi_flood_steps {
+    tmapi_raster_step step[5];
+} tmapi_flood_steps;
+
+static inline tmapi_flood_steps tmapi_flood_steps_of(const tmapi_flood *f) {
     const tmap_u64 blocks = tmapi_flood_blocks(&f->plan);
     const tmap_u32 rows = f->plan.rows;
-    const tmapi_raster_step steps[5] = {
-        {(const void *)tmapi_flood_local_kernel, {blocks, 2 * rows, tmapi_flood_local_bytes(rows)}},
-        {(const void *)tmapi_flood_unite_kernel, {blocks > 1 ? blocks : 0, TMAPI_FLOOD_UNITE, 0}},
-        {(const void *)tmapi_flood_mark_kernel, {(f->seed_count + 127ull) / 128, 128, 0}},
-        {(const void *)tmapi_flood_flags_kernel, {blocks, TMAPI_FLOOD_NODES, 0}},
-        {(const void *)tmapi_flood_last_kernel, {blocks, rows, tmapi_flood_last_bytes(rows)}}};
-    return tmapi_raster_run(steps, 5, f, stream);
+    const tmapi_flood_steps steps = {
+        {{(const void *)tmapi_flood_local_kernel,
+          {blocks, 2 * rows, tmapi_flood_local_bytes(rows)}},
+         {(const void *)tmapi_flood_unite_kernel, {blocks > 1 ? blocks : 0, TMAPI_FLOOD_UNITE, 0}},
+         {(const void *)tmapi_flood_mark_kernel, {(f->seed_count + 127ull) / 128, 128, 0}},
+         {(const void *)tmapi_flood_flags_kernel, {blocks, TMAPI_FLOOD_NODES, 0}},
+         {(const void *)tmapi_flood_last_kernel, {blocks, rows, tmapi_flood_last_bytes(rows)}}}};
+    return steps;
+}
+
+static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t stream) {
+    return tmapi_raster_run(tmapi_flood_steps_of(f).step, 5, f, stream);
 }
 
 // Writes the flood of a map: the cells below a level that water reaches from the sources.
