@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Programs for several GPUs, with several numbers of ranks, and what happens when one fails.
 
-usage: gpus_test.py MPIRUN cpu|gpu TEST ENERGY LIFE
+usage: gpus_test.py MPIRUN cpu|gpu PROGRAM...
 
 cpu: each rank is a process of the CPU machine. gpu: 1, 2, ... ranks, up to the number of GPUs.
 """
@@ -13,7 +13,9 @@ import subprocess
 import sys
 import time
 
-MPIRUN, MACHINE, TEST, SAMPLE, LIFE = sys.argv[1:]
+MPIRUN, MACHINE = sys.argv[1:3]
+PROGRAMS = {re.sub('-cpu$', '', os.path.basename(path)): path for path in sys.argv[3:]}
+SAMPLE, LIFE, MATRIX, LABELS = [PROGRAMS['gpus_' + name] for name in ('energy', 'life', 'matrix', 'labels')]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
            OMPI_MCA_btl_base_warn_component_unused='0', PMIX_MCA_gds='hash',
            SIMT_DEVICES=os.environ.get('SIMT_DEVICES', '64'))
@@ -91,24 +93,35 @@ def main():
             sys.exit(77)
     size = 1200 if MACHINE == 'cpu' else 50000
     level, steps = (9, 10) if MACHINE == 'cpu' else (18, 100)
-    energies = set()
-    states = set()
+    points, side = (700, 700) if MACHINE == 'cpu' else (100000, 32768)
+    energies, states, lakes = set(), set(), set()
     for ranks in (1, 2, 3, 4, 7):
         if ranks <= most:
-            good(f'test_nccl with {ranks} ranks', (ranks, TEST))
+            for test in ('test_nccl', 'test_stripes'):
+                good(f'{test} with {ranks} ranks', (ranks, PROGRAMS[test]))
             text = good(f'sample with {ranks} ranks', (ranks, SAMPLE, size))
             energies.update(re.findall(r'energy \S+', text))
             text = good(f'life with {ranks} ranks', (ranks, LIFE, level, steps))
             states.update(re.findall(r'hash \S+', text))
+            good(f'matrix with {ranks} ranks', (ranks, MATRIX, points))
+            text = good(f'labels with {ranks} ranks', (ranks, LABELS, side))
+            lakes.update(re.findall(r'\d+ lakes', text))
     check('the same energy with any number of ranks', len(energies) == 1, sorted(energies))
     check('the same state with any number of ranks', len(states) == 1, sorted(states))
+    check('the same lakes with any number of ranks', len(lakes) == 1, sorted(lakes))
+    good('more ranks than rows', (min(most, 7), LABELS, 5))
     good('more ranks than tiles', (min(most, 7), LIFE, 4, 3))
     good('more ranks than pairs', (min(most, 7), SAMPLE, 2))
 
     two = min(most, 3) - 1
     bad('a rank with other work', 'the ranks have different plans', (1, SAMPLE, size),
         (two, SAMPLE, size + 1))
+    bad('a rank with another map', 'the ranks have different plans', (1, LABELS, 300), (two, LABELS, 301))
+    bad('a wrong side', 'the side of the map', (two + 1, LABELS, 0))
     bad('a wrong argument', 'the number of charges', (two + 1, SAMPLE, -1))
+    bad('a rank with another map', 'the ranks have different plans', (1, LABELS, 300),
+        (two, LABELS, 301))
+    bad('a wrong side', 'the side of the map', (two + 1, LABELS, 0))
     devices = 4 if MACHINE == 'cpu' else most
     bad('more ranks than GPUs', 'more processes than GPUs', (devices + 1, SAMPLE, size),
         SIMT_DEVICES=str(devices))

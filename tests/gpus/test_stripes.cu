@@ -153,7 +153,10 @@ static void run_refused(const tmap_nccl *gpus) {
     const tmap_raster_map wide = {1 << 28, 10, 1 << 28, 0, 0, TMAP_RASTER_MASK, 4};
     tmap_stripes_plan plan;
     tmap_stripes_flood_plan flood;
+    const tmap_raster_map heights = {10, 10, 10, 0, 0, TMAP_RASTER_I16, 4};
     tmap_u64 word = 0;
+    const tmap_flood_heights cells = {kit_device(256), 0};
+    const tmap_flood_sources none = {0, 0, 0}, many = {0, 2, 0};
     kit_case("refused");
     REFUSED(tmap_stripes_plan_make(0, 0, gpus, &plan));
     REFUSED(tmap_stripes_plan_make(&map, 0, 0, &plan));
@@ -168,6 +171,21 @@ static void run_refused(const tmap_nccl *gpus) {
     HOLDS(tmap_stripes_label(0, &word, &word, &word, &word, 0) == ncclInvalidArgument);
     HOLDS(tmap_stripes_label(&plan, &word, 0, &word, &word, 0) == ncclInvalidArgument);
     HOLDS(tmap_stripes_label(&plan, &word, &plan, &word, 0, 0) == ncclInvalidArgument);
+    char *work = (char *)kit_device(plan.workspace + 4096), *end = work + plan.workspace;
+    tmap_u64 *starts = (tmap_u64 *)(work + plan.workspace - 8);
+    HOLDS(tmap_stripes_label(&plan, 0, work, 0, starts, 0) == ncclInvalidArgument);
+    CHECK(tmap_stripes_flood_plan_make(&heights, TMAP_FLOOD_U8, 1, gpus, &flood));
+    HOLDS(tmap_stripes_flood(0, cells, none, work, end, 0) == ncclInvalidArgument);
+    HOLDS(tmap_stripes_flood(&flood, cells, none, 0, end, 0) == ncclInvalidArgument);
+    HOLDS(tmap_stripes_flood(&flood, cells, many, work, end, 0) == ncclInvalidArgument);
+    if (gpus->rank == 0) { // the one with rows
+        starts = (tmap_u64 *)(end + 2048);
+        HOLDS(tmap_stripes_label(&plan, end, work, end + 96, starts, 0) == ncclInvalidArgument);
+        HOLDS(tmap_stripes_label(&plan, 0, work, end, starts, 0) == ncclInvalidArgument);
+        HOLDS(tmap_stripes_measure(&plan, end, 1, (tmap_label_shape *)(end + 392), 0) ==
+              ncclInvalidArgument);
+        HOLDS(tmap_stripes_flood(&flood, cells, none, work, work, 0) == ncclInvalidArgument);
+    }
     for (tmap_u64 rows = 0, next = 0; rows < 3000; rows += 37, next = 0) {
         for (tmap_u64 rank = 0; rank < gpus->ranks; ++rank) {
             const tmap_share s = tmap_stripes_rows(rows, rank, gpus->ranks);
@@ -179,13 +197,14 @@ static void run_refused(const tmap_nccl *gpus) {
 
 int main(int argc, char **argv) {
     const tmap_nccl gpus = gpus_start(&argc, &argv);
-    const tmap_u32 sizes[][2] = {{1, 900}, {70, 910}, {1030, 300}, {33, 5}, {517, 513}};
+    const tmap_u32 sizes[][2] = {{1, 900},   {70, 910}, {1030, 300}, {33, 5},
+                                 {517, 513}, {0, 300},  {300, 0}};
     const int types[] = {TMAP_RASTER_MASK, TMAP_RASTER_BITS, TMAP_RASTER_I16};
     const int heights[] = {TMAP_RASTER_I16, TMAP_RASTER_F32};
     kit_begin();
     run_refused(&gpus);
     for (tmap_u32 i = 0; i < 3 * INPUTS; ++i) {
-        picture p = {sizes[i % 5][0], sizes[i % 5][1], (int)(i / 3), 0, 0, 0};
+        picture p = {sizes[i % 7][0], sizes[i % 7][1], (int)(i / 3), 0, 0, 0};
         p.ways = (i / 3 + i) % 2 ? 8 : 4, p.type = types[i % 3], p.form = (int)(i / 2 % 2);
         run_labels(&gpus, &p);
         p.type = heights[i % 2], p.form = (int)(i % 3);
