@@ -70,8 +70,9 @@ def place(row):
     return (work, row.get("size", row.get("n"))), more
 
 
-def on_host(row):
-    return row.get("device") == "cpu" or row["variant"] in ("host", "openmp")
+def elsewhere(row):
+    """Not on one GPU."""
+    return row.get("device") == "cpu" or row["variant"] in ("host", "openmp") or "gpus" in row
 
 
 def baselines(data, row):
@@ -81,7 +82,7 @@ def baselines(data, row):
         for results in data.values():
             for other in results.rows:
                 if "ms" in other and "variant" in other and other["variant"] not in OURS \
-                        and not on_host(other) and other.get("part") != "energy":
+                        and not elsewhere(other) and other.get("part") != "energy":
                     where, more = place(other)
                     data.baselines.setdefault(where, []).append((more, other))
     where, mine = place(row)

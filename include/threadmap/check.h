@@ -31,8 +31,8 @@ TMAPI_DEVICE_CALL int tmapi_check(int right, const char *function, const char *m
 // Ends the launch where a plan cannot serve a call, whose results would be missing: the next call
 // that synchronizes returns cudaErrorLaunchFailure.
 TMAP_DEVICE void tmapi_refuse(const char *function) {
-    (void)TMAPI_CHECK(0, function, "no maker of plans for this call has made the plan");
-    __trap();
+    // With TMAP_CHECK the thread that prints ends the launch, after its text.
+    if (TMAPI_CHECK(0, function, "no maker of plans for this call has made the plan")) __trap();
 }
 
 #endif // TMAP_CUDA

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(PLOT))
 
 import plot  # noqa: E402
-from plots.baselines import OURS, baseline, called, on_host, place  # noqa: E402
+from plots.baselines import OURS, baseline, called, elsewhere, place  # noqa: E402
 from plots.choosing import CHOOSE, CHOOSING  # noqa: E402
 from plots.fractals import table_meta, table_n0  # noqa: E402
 from plots.results import (FRACTALS, Data, Results, n_0, space_improvement,  # noqa: E402
@@ -439,7 +439,7 @@ def quickest(rows, row):
     """The time of the quickest of these rows that is no call of the library and does the work of `row`."""
     where, mine = place(row)
     return min((other["ms"] for other in rows if "ms" in other and other.get("variant") not in (None, *OURS)
-                and not on_host(other) and other.get("part") != "energy" and place(other)[0] == where
+                and not elsewhere(other) and other.get("part") != "energy" and place(other)[0] == where
                 and all(mine[key] == value for key, value in place(other)[1].items() if key in mine)),
                default=None)
 

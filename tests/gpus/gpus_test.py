@@ -19,7 +19,7 @@ SAMPLE, LIFE, MATRIX, LABELS = [PROGRAMS['gpus_' + name] for name in ('energy', 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
            OMPI_MCA_btl_base_warn_component_unused='0', PMIX_MCA_gds='hash',
            SIMT_DEVICES=os.environ.get('SIMT_DEVICES', '64'))
-SECONDS = 30  # in which all ranks must have ended after one has failed
+SECONDS = 120  # in which all ranks must have ended after one has failed; on an idle machine they take 2
 failed = []
 runs = 0
 
@@ -33,12 +33,14 @@ def start(*parts, **more):
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def end(process, limit):
+def ended(process):
+    """The output of ranks of which one fails, and whether they have ended by themselves, with an error."""
     try:
-        return process.communicate(timeout=limit)[0]
+        text = process.communicate(timeout=SECONDS)[0]
+        return text, process.returncode != 0
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[0] + f'\nstill running after {limit} s'
+        return process.communicate()[0] + f'\nstill running after {SECONDS} s', False
 
 
 def check(what, right, text):
@@ -51,36 +53,30 @@ def check(what, right, text):
 
 def good(what, *parts):
     process = start(*parts)
-    text = end(process, 600)
+    text = process.communicate()[0]
     check(what, process.returncode == 0, text)
     return text
 
 
 def bad(what, line, *parts, **more):
     """All ranks end soon, not with status 0, and one says `line`."""
-    process = start(*parts, **more)
-    begin = time.monotonic()
-    text = end(process, SECONDS)
-    check(what, process.returncode not in (0, None) and line in text and
-          time.monotonic() - begin < SECONDS, text)
+    text, failing = ended(start(*parts, **more))
+    check(what, failing and line in text, text)
 
 
 def killed(what, ranks, *program):
     """One rank is killed in the middle of its work: the others end."""
     process = start((ranks, *program))
-    deadline = time.monotonic() + 60
     names = []
-    while len(names) < ranks and time.monotonic() < deadline:
+    while len(names) < ranks and process.poll() is None:
         time.sleep(0.2)
         names = subprocess.run(['pgrep', '-f', '^' + re.escape(str(program[0]))],
                                capture_output=True, text=True, check=False).stdout.split()
     time.sleep(1.5)
     if len(names) == ranks:
         os.kill(int(names[-1]), signal.SIGKILL)
-    begin = time.monotonic()
-    text = end(process, SECONDS)
-    check(what, len(names) == ranks and process.returncode not in (0, None) and
-          time.monotonic() - begin < SECONDS, text)
+    text, failing = ended(process)
+    check(what, len(names) == ranks and failing, text)
 
 
 def main():
@@ -116,8 +112,6 @@ def main():
     two = min(most, 3) - 1
     bad('a rank with other work', 'the ranks have different plans', (1, SAMPLE, size),
         (two, SAMPLE, size + 1))
-    bad('a rank with another map', 'the ranks have different plans', (1, LABELS, 300), (two, LABELS, 301))
-    bad('a wrong side', 'the side of the map', (two + 1, LABELS, 0))
     bad('a wrong argument', 'the number of charges', (two + 1, SAMPLE, -1))
     bad('a rank with another map', 'the ranks have different plans', (1, LABELS, 300),
         (two, LABELS, 301))

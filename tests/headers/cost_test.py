@@ -30,7 +30,7 @@ from layers import CLIENTS, HEAVY, WINGS, is_published
 TRIES = 4  # of the table
 # Of maps and engines; of ready clients: bytes of text, kernels, bytes of machine code, hardly
 # optimized.
-LIGHT = (180_000, 0, 4_000)
+LIGHT = (185_000, 0, 4_000)
 CLIENT = (300_000, 10, 1100 * 1024)
 # What includes several subjects, and what has kernels for float and for double, or for volumes and
 # for batches of images.

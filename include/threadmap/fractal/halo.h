@@ -4,7 +4,7 @@
 //
 // GPU number `rank` steps the tiles tmap_share_of(plan.items, rank, ranks). A stencil reads the
 // tiles around a tile, and some of these belong to other GPUs: the halo. Every GPU finds by the
-// same rule which tiles it reads of others and which of its own others read, so nobody asks:
+// same rule which tiles it reads of others and which of its own others read:
 //
 //     GPU 0 has tiles 0 to 9, GPU 1 has 10 to 19; tile 8 lies beside 10, tile 9 beside 10 and 12:
 //     GPU 0 sends 8, 9 and receives 10, 12; GPU 1 sends 10, 12 and receives 8, 9

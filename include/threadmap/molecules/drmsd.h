@@ -163,7 +163,7 @@ TMAP_FN int tmapi_drmsd_plan_begin(tmap_drmsd_shape shape, int first, int last,
 #define TMAPI_DRMSD_PAIR_THREADS 128u
 #define TMAPI_DRMSD_PAIR_BLOCKS  4096u  // the most; few enough for one block to join their sums
 #define TMAPI_DRMSD_PAIR_BUSY    540u   // units that keep a GPU busy
-#define TMAPI_DRMSD_PAIR_MANY    32768u // units of which each may be larger
+#define TMAPI_DRMSD_PAIR_MANY    32768u // units: then each may be larger
 
 // Cuts the pairs into units. columns: 128, 256 or 512; a band has 16 to 128 atoms.
 TMAP_FN void tmapi_drmsd_pair_cut(tmapi_drmsd_pair_plan *p, tmap_u32 columns, tmap_u32 cut) {
