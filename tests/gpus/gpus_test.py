@@ -4,7 +4,8 @@
 
 usage: gpus_test.py MPIRUN cpu|gpu PROGRAM...
 
-cpu: each rank is a process of the CPU machine. gpu: 1, 2, ... ranks, up to the number of GPUs.
+cpu: each rank is a process of the CPU machine. gpu: 1, 2, ... ranks, up to the number of GPUs. Without programs, which need
+MPI (and NCCL), the exit status is 77.
 """
 import os
 import re
@@ -14,6 +15,9 @@ import sys
 import time
 
 MPIRUN, MACHINE = sys.argv[1:3]
+if not sys.argv[3:]:
+    print('skipped: no MPI' + (' (libopenmpi-dev, openmpi-bin)' if MACHINE == 'cpu' else ' or no NCCL'))
+    sys.exit(77)
 PROGRAMS = {re.sub('-cpu$', '', os.path.basename(path)): path for path in sys.argv[3:]}
 SAMPLE, LIFE, MATRIX, LABELS = [PROGRAMS['gpus_' + name] for name in ('energy', 'life', 'matrix', 'labels')]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
