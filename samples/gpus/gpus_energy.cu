@@ -4,7 +4,7 @@
 //
 // The work is cut into 64 parts, and each GPU folds a run of them, each part into an accumulator.
 // NCCL gathers the accumulators on every GPU, where one block joins them in the order of the parts.
-// nvcc -O3 -arch=native -I include samples/gpus/gpus_energy.cu -lnccl -lmpi -o gpus_energy
+// nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_energy.cu -lnccl -o gpus_energy
 // mpirun -n 4 gpus_energy 1000000
 #include "gpus.h"
 

@@ -5,7 +5,7 @@
 // The map is made up: octaves of value noise, water below the middle. The argument is its side.
 // Every label is compared with those of the cells beside it, also over seams, and with that of one
 // GPU if it has memory for all of them.
-// nvcc -O3 -arch=native -I include samples/gpus/gpus_labels.cu -lnccl -lmpi -o gpus_labels
+// nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_labels.cu -lnccl -o gpus_labels
 // mpirun -n 4 gpus_labels 131072
 #include "gpus.h"
 

@@ -4,7 +4,7 @@
 //
 // Each GPU has a run of tiles and the few tiles of others that lie beside them. Before each step it
 // sends the tiles that others read, and receives those that it reads; then it steps its own.
-// nvcc -O3 -arch=native -I include samples/gpus/gpus_life.cu -lcuda -lnccl -lmpi -o gpus_life
+// nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_life.cu -lcuda -lnccl -o gpus_life
 // mpirun -n 4 gpus_life 22 20 (the level, and the number of steps)
 #include "gpus.h"
 

@@ -4,7 +4,7 @@
 //
 // The matrix is condensed: element tmap_condensed_index(i, j, n) is the distance of i < j. A GPU
 // has the addresses of all of it, and memory for its own rows, so kernels need no other numbers.
-// nvcc -O3 -arch=native -I include samples/gpus/gpus_matrix.cu -lcuda -lnccl -lmpi -o gpus_matrix
+// nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_matrix.cu -lcuda -lnccl -o gpus_matrix
 // mpirun -n 4 gpus_matrix 300000
 #include "gpus.h"
 
