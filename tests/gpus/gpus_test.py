@@ -16,7 +16,7 @@ import time
 
 MPIRUN, MACHINE = sys.argv[1:3]
 if not sys.argv[3:]:
-    print('skipped: no MPI' + (' (libopenmpi-dev, openmpi-bin)' if MACHINE == 'cpu' else ' or no NCCL'))
+    print('SKIP: no MPI' + (' (libopenmpi-dev, openmpi-bin)' if MACHINE == 'cpu' else ' or no NCCL'))
     sys.exit(77)
 PROGRAMS = {re.sub('-cpu$', '', os.path.basename(path)): path for path in sys.argv[3:]}
 SAMPLE, LIFE, MATRIX, LABELS = [PROGRAMS['gpus_' + name] for name in ('energy', 'life', 'matrix', 'labels')]
