@@ -126,7 +126,9 @@ class Results:
     def where(self):
         m = self.meta
         commit = str(m.get("commit", "unknown"))[:12]
-        return f"{m.get('gpu', 'unknown GPU')}, commit {commit}"
+        later = sorted({row["commit"] for row in self.rows if row.get("commit")})  # rows of another run
+        others = f" (some rows {', '.join(later)})" if later else ""
+        return f"{m.get('gpu', 'unknown GPU')}, commit {commit}{others}"
 
 
 def side(domain, size):

@@ -155,8 +155,8 @@ TMAP_DEVICE void tmapi_fold_parts(void *accumulator, const void *zero, tmap_u32 
 // only one of the three arrays.
 TMAP_DEVICE void *tmapi_fold_scratch(tmap_u32 bytes) {
     if (bytes <= 8) {
-        __shared__ tmap_u64 small[32];
-        return small;
+        __shared__ tmap_u64 tiny[32];
+        return tiny;
     }
     if (bytes <= 16) {
         __shared__ tmapi_value medium[32];

@@ -62,6 +62,12 @@ def capitals(text):
     return set(re.findall(r"\b[A-Z]\b", text))
 
 
+def taken(text):
+    """The names in a preprocessed header that <windows.h> defines as macros, near and far as nothing."""
+    text = re.sub(r"""(["'])(?:\\.|(?!\1)[^\\])*\1""", "", text)
+    return set(re.findall(r"\b(?:near|far|small)\b", text))
+
+
 def preprocessed(face, source, stubs):
     """(exit status, text or what is wrong, name -> value of the macros at the end) of a source."""
     code, text = run([find("gcc"), "-E", "-P", "-dD", "-nostdinc", "-I", stubs, "-I", INCLUDE,
@@ -81,7 +87,7 @@ def check(header, stubs, known):
             return text
         wrong += [f"{face}: macro {name}" for name, value in sorted(macros.items())
                   if not PREFIX.match(name) and value != known[face].get(name)]
-        wrong += [f"{face}: {name}" for name in sorted(capitals(text))]
+        wrong += [f"{face}: {name}" for name in sorted(capitals(text) | taken(text))]
         names = sorted(set(declared(text)))
         wrong += [f"{face}: {name}" for name in names if not PREFIX.match(name)]
     return "\n".join(wrong)
@@ -102,6 +108,8 @@ def self_test():
         sys.exit(f"the test itself is wrong: it sees {sorted(seen)}")
     if capitals("int f(int B, char c) { return c == 'Y' ? p->A : E1(\"X\"); }") != {"A", "B"}:
         sys.exit("the test itself is wrong: capitals")
+    if taken("int far(int near_by) { return near + t.small + f(\"far\"); }") != {"far", "near", "small"}:
+        sys.exit("the test itself is wrong: names of <windows.h>")
 
 
 def main():

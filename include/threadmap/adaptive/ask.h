@@ -764,8 +764,8 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     const tmap_ask_domain *d = &s->domain;
     const tmap_u32 lane = threadIdx.x & 31u;
     tmap_u64 first = 0, listed = 0, pieces, upto, all, coming = 0;
-    tmap_u32 elements = 1, parts, several, small; // parts of a region, or several regions
-    tmap_u32 known = TMAP_ASK_WHOLE;              // the level of `grid`: none yet
+    tmap_u32 elements = 1, parts, several, tiny; // parts of a region, or several regions
+    tmap_u32 known = TMAP_ASK_WHOLE;             // the level of `grid`: none yet
     tmapi_ask_grid grid;
     if (lane < d->levels) {
         tmapi_ask_grid mine = tmapi_ask_grid_make(d, lane);
@@ -778,7 +778,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
     parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
     several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
-    small = parts == 1 && elements <= run->tuning.fill_eight; // parts are for full warps
+    tiny = parts == 1 && elements <= run->tuning.fill_eight;  // parts are for full warps
     upto = pieces = (listed + several - 1) / several * parts; // one of both is 1
     for (tmap_u32 step = 1; step < 32; step *= 2) {
         tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
@@ -796,7 +796,7 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
         piece -= __shfl_sync(0xffffffffu, upto - pieces, (int)level);
         parts_here = __shfl_sync(0xffffffffu, parts, (int)level);
         count = __shfl_sync(0xffffffffu, several, (int)level);
-        size = __shfl_sync(0xffffffffu, small, (int)level) ? 8 : 32;
+        size = __shfl_sync(0xffffffffu, tiny, (int)level) ? 8 : 32;
         place = __shfl_sync(0xffffffffu, first, (int)level);
         end = place + __shfl_sync(0xffffffffu, listed, (int)level);
         place += piece / parts_here * count, part = (tmap_u32)(piece % parts_here);

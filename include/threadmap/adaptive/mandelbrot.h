@@ -946,12 +946,12 @@ static inline tmapi_mandelbrot_case tmapi_mandelbrot_case_of(const tmap_mandelbr
 // each doubling of the side, from groups to neighbouring groups. If dwells differ at all, it is at
 // least a line of regions across the picture, which a survey may miss.
 static inline double tmapi_mandelbrot_mixed(const tmapi_mandelbrot_case *c, double side) {
-    const double far = c->longest / TMAPI_MANDELBROT_GROUPS;
+    const double apart = c->longest / TMAPI_MANDELBROT_GROUPS;
     double part = c->mixed > 0.002 ? c->mixed : 0.002, factor = 1.1, coarse = 0, x;
     if (c->mixed + c->coarse == 0) return 0;
     for (; factor < 1.6; factor += 0.02) {
         coarse = part;
-        for (x = TMAPI_MANDELBROT_APART; x < far; x *= 2) coarse *= factor;
+        for (x = TMAPI_MANDELBROT_APART; x < apart; x *= 2) coarse *= factor;
         if (coarse >= c->coarse) break;
     }
     for (x = side / TMAPI_MANDELBROT_APART; x >= 2; x /= 2) part *= factor;

@@ -590,9 +590,9 @@ TMAP_DEVICE void tmapi_compact_apply(const tmapi_stencil *s, const tmapi_compact
 #pragma unroll
     for (tmap_u32 i = 0; i < 9; ++i) {
         const tmap_u32 n = i - (i > 4);
-        const tmap_u64 near = n < 4 ? lane->near_low : lane->near_high;
+        const tmap_u64 nearby = n < 4 ? lane->near_low : lane->near_high;
         c.near_to[i] =
-            values + (i == 4 ? b->rank : (tmap_u32)(near >> 16 * (n & 3)) & 0xffff) * s->size;
+            values + (i == 4 ? b->rank : (tmap_u32)(nearby >> 16 * (n & 3)) & 0xffff) * s->size;
     }
     if (left == b->step) {
         TMAPI_NO_UNROLL

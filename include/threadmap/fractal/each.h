@@ -130,10 +130,10 @@ typedef struct tmapi_each_wish {
 // column fills complete memory lines where a tile is 32 places wide; elsewhere rows are faster.
 static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
                                                  tmap_u64 pitch) {
-    const int small = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
+    const int tiny = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
     const int whole = tmap_nbb_side_x(f, tmap_tile_level(f, TMAP_LEVEL_MAX)) == 32;
-    const int first = small ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
-    const int fold = small ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
+    const int first = tiny ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
+    const int fold = tiny ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
     const int compact = work == TMAP_EACH_WORDS ? TMAP_EACH_COMPACT : TMAP_EACH_LINEAR;
     const tmapi_each_wish of_compact = {32, 0, 0, {TMAP_EACH_COMPACT, compact, compact}};
     const tmapi_each_wish of_matrix[4] = {

@@ -105,11 +105,11 @@ typedef struct tmapi_stencil_window {
 
 TMAP_DEVICE tmapi_stencil_window tmapi_stencil_window_at(const tmapi_stencil_lane *lane,
                                                          tmap_u32 row) {
-    const tmap_u64 near = lane->own | lane->own << 1 | lane->own >> 1;
+    const tmap_u64 nearby = lane->own | lane->own << 1 | lane->own >> 1;
     tmapi_stencil_window w;
     w.west = (tmap_u32)(lane->west >> row), w.here = (tmap_u32)(lane->here >> row);
     w.east = (tmap_u32)(lane->east >> row), w.own = (tmap_u32)(lane->own >> row);
-    w.edge = (lane->first ? w.west : lane->last ? w.east : 0) & (tmap_u32)(near >> row);
+    w.edge = (lane->first ? w.west : lane->last ? w.east : 0) & (tmap_u32)(nearby >> row);
     return w;
 }
 

@@ -141,14 +141,14 @@ typedef struct tmapi_stencil3_tile {
 
 // Byte offsets in a block's shared memory, after two buffers of tiles.
 //   places  the place of each cell of a tile, two bytes
-//   near    27 entries for each cell: the cell of the neighbour | its tile << 10
+//   nearby  27 entries for each cell: the cell of the neighbour | its tile << 10
 // For words:
 //   turns, valid  for each of 27 directions, the sheet beside each sheet, and a bit if there is one
 //   slot          for each cell of the 27 tiles, its number in the halo
 //   cell          the same list the other way
 //   halo          words of other sheets, turned
 typedef struct tmapi_stencil3_shared {
-    tmap_u32 places, near, turns, valid, slot, count, cell, halo, bytes;
+    tmap_u32 places, nearby, turns, valid, slot, count, cell, halo, bytes;
 } tmapi_stencil3_shared;
 
 // No tile: its bit of `is` is 0.
@@ -188,8 +188,8 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     const tmap_u32 halo = plan->halo;
     tmapi_stencil3_shared s;
     s.places = 2 * chunk * (tmap_u32)sizeof(tmapi_stencil3_tile);
-    s.near = s.places + (2 * cells + 3) / 4 * 4;
-    s.bytes = s.near + (2 * TMAP_AROUND3 * cells + 15) / 16 * 16;
+    s.nearby = s.places + (2 * cells + 3) / 4 * 4;
+    s.bytes = s.nearby + (2 * TMAP_AROUND3 * cells + 15) / 16 * 16;
     s.turns = s.valid = s.slot = s.count = s.cell = s.halo = s.bytes;
     if (!plan->word.bytes) return s;
     s.valid = s.turns + 2 * bits, s.slot = s.valid + bits / 8;
@@ -332,7 +332,7 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
     const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->tiles);
     const tmap_u32 bits = tmapi_stencil3_bits(plan->word), all = TMAP_AROUND3 * plan->cells;
     unsigned short *places = (unsigned short *)(shared + at.places);
-    unsigned short *near = (unsigned short *)(shared + at.near);
+    unsigned short *nearby = (unsigned short *)(shared + at.nearby);
     unsigned short *slot = (unsigned short *)(shared + at.slot);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads)
@@ -346,7 +346,7 @@ TMAP_DEVICE void tmapi_stencil3_tables(const tmap_each3_plan *plan, int words,
     for (tmap_u32 i = rank; i < all; i += threads) {
         const tmap_u32 n = i / plan->cells, cell = i - n * plan->cells;
         const tmap_compact3_place p = tmap_compact3_beside(plan->f, cell, plan->tile_level, n);
-        near[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
+        nearby[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 10);
         if (words && !p.none && p.to != TMAP_HERE3) slot[p.to * plan->cells + p.index] = 1;
     }
     if (!words) return;
@@ -473,7 +473,7 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
                                       const tmapi_stencil3_tile *tile, tmap_u32 i, tmap_u32 slice,
                                       const unsigned char *shared, int where) {
     const tmapi_stencil3_shared at = tmapi_stencil3_shared_at(plan, plan->tiles);
-    const unsigned short *near = (const unsigned short *)(shared + at.near) + i;
+    const unsigned short *nearby = (const unsigned short *)(shared + at.nearby) + i;
     const tmap_u32 p = ((const unsigned short *)(shared + at.places))[i], is = tile->is;
     const tmap_u32 bytes = s->size * s->slices, skip = slice * s->size;
     tmap_cell3 cell = {tile->corner.x + (p & 31), tile->corner.y + (p >> 5 & 31),
@@ -487,7 +487,7 @@ TMAP_DEVICE void tmapi_stencil3_apply(const tmap_each3_plan *plan, const tmapi_s
         cell.at += i;
 #pragma unroll
     for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
-        const tmap_u32 entry = near[n * plan->cells], to = entry >> 10, in_tile = entry & 0x3ff;
+        const tmap_u32 entry = nearby[n * plan->cells], to = entry >> 10, in_tile = entry & 0x3ff;
         const tmap_u64 dx = n % 3, dy = n / 3 % 3, dz = n / 9; // one more than from the cell
         const int exists = (int)(is >> to & 1);
         const unsigned char *from = s->in + skip;

@@ -77,9 +77,9 @@ TMAP_DEVICE void tmapi_gromos_bits_rows(const tmapi_gromos_matrix *m, tmap_u32 i
             tmap_u32 words[8];
 #pragma unroll
             for (tmap_u32 k = 0; k < 8; ++k) {
-                const int near = tmapi_cluster_less(d[q][k], m->cutoff, 1);
-                words[k] = __ballot_sync(0xffffffffu, near);
-                if (near) columns[k] |= bit << q;
+                const int nearby = tmapi_cluster_less(d[q][k], m->cutoff, 1);
+                words[k] = __ballot_sync(0xffffffffu, nearby);
+                if (nearby) columns[k] |= bit << q;
             }
             if (lane == 0) {
                 uint4 *to = t->rows + (warp * 32 + r + q) * 2;

@@ -357,8 +357,8 @@ static __global__ void __launch_bounds__(TMAPI_CLUSTER_THREADS, 1)
     tmapi_cluster_barrier(&grid);
     for (tmap_u32 k = grid.thread; k < c.n - 1; k += grid.threads) {
         tmap_u32 u = c.edges[k].i, v = c.edges[k].j;
-        const int near = tmapi_cluster_less(c.edges[k].distance, c.cutoff, 1);
-        if (!near || u >= c.n || v >= c.n) continue;
+        const int nearby = tmapi_cluster_less(c.edges[k].distance, c.cutoff, 1);
+        if (!nearby || u >= c.n || v >= c.n) continue;
         for (;;) {
             const tmap_u32 a = tmapi_linkage_find(c.parent, u), b = tmapi_linkage_find(c.parent, v);
             u = a < b ? a : b, v = a < b ? b : a;

@@ -103,9 +103,9 @@ TMAP_DEVICE int tmapi_published_uniform(const tmapi_published *p, const tmap_ask
     __syncthreads();
     for (tmap_u32 i = threadIdx.x; i < border; i += blockDim.x) {
         const tmap_u32 k = i < 2 * wide ? i % wide : (i - 2 * wide) % high;
-        const int row = i < 2 * wide, far = row ? i >= wide : i - 2 * wide >= high;
-        const tmap_u32 x = row ? r->x0 + k : far ? r->x1 - 1 : r->x0;
-        const tmap_u32 y = row ? (far ? r->y1 - 1 : r->y0) : r->y0 + k;
+        const int row = i < 2 * wide, apart = row ? i >= wide : i - 2 * wide >= high;
+        const tmap_u32 x = row ? r->x0 + k : apart ? r->x1 - 1 : r->x0;
+        const tmap_u32 y = row ? (apart ? r->y1 - 1 : r->y0) : r->y0 + k;
         const int d = tmapi_published_dwell(p, x, y);
         atomicMin(&least, d);
         atomicMax(&most, d);

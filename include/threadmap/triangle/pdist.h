@@ -493,7 +493,7 @@ TMAP_DEVICE tmap_u32 tmapi_products_squares(const tmapi_products *p, tmap_u32 ro
     const double *rows = p->norms + (row + g), *columns = p->norms + (column + 2 * q);
     double of_row[4];
     int high = 0, least = 0x7fffffff, limit;
-    tmap_u32 near = 0;
+    tmap_u32 nearby = 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < 4; ++r) high = tmapi_products_most(high, of_row[r] = rows[8 * r]);
 #pragma unroll
@@ -516,10 +516,10 @@ TMAP_DEVICE tmap_u32 tmapi_products_squares(const tmapi_products *p, tmap_u32 ro
     for (tmap_u32 k = 0; k < 32; ++k) {
         const double sum = sums[k / 16][k / 4 % 4][k % 4];
         const double both = rows[(k / 16 * 2 + k / 2 % 2) * 8] + columns[k / 4 % 4 * 8 + k % 2];
-        const int far = sum * (double)(1u << p->bits) > both && sum >= 0x1p-126 && both < 0x1p119;
-        near |= (tmap_u32)!far << k;
+        const int apart = sum * (double)(1u << p->bits) > both && sum >= 0x1p-126 && both < 0x1p119;
+        nearby |= (tmap_u32)!apart << k;
     }
-    return near;
+    return nearby;
 }
 
 // The distance of two points from their differences: of the original points, because values
@@ -591,11 +591,11 @@ TMAP_DEVICE void tmapi_products_tile(const tmapi_products *p, double *staged) {
     float *out = (float *)staged, *part = out + y * TMAPI_PRODUCTS_OUT + x;
     float *mine = part + g * TMAPI_PRODUCTS_OUT + 2 * q;
     double sums[2][4][4] = {{{0}}};
-    tmap_u32 near;
+    tmap_u32 nearby;
     tmapi_pairs_tile_of(blockIdx.x, p->layout, p->tiles, 0, 0, &row, &column);
     row *= TMAPI_PRODUCTS_SIDE, column *= TMAPI_PRODUCTS_SIDE;
     tmapi_products_sums(p, row, column, staged, sums);
-    near = tmapi_products_squares(p, row + y, column + x, sums);
+    nearby = tmapi_products_squares(p, row + y, column + x, sums);
     __syncthreads(); // the last chunk's memory is reused for the distances
     if (p->metric == TMAP_PDIST_EUCLIDEAN)
         tmapi_products_put(sums, 1, 1, mine);
@@ -603,16 +603,16 @@ TMAP_DEVICE void tmapi_products_tile(const tmapi_products *p, double *staged) {
         tmapi_products_put(sums, 0, p->metric == TMAP_PDIST_SQEUCLIDEAN ? 1 : 0.5f, mine);
     TMAPI_NO_UNROLL
     for (;;) { // one pair after the other, each with all lanes of the warp
-        const tmap_u32 lanes = __ballot_sync(0xffffffffu, near != 0);
+        const tmap_u32 lanes = __ballot_sync(0xffffffffu, nearby != 0);
         const int from = __ffs((int)lanes) - 1;
         if (!lanes) break;
-        const tmap_u32 k = (tmap_u32)__shfl_sync(0xffffffffu, __ffs((int)near) - 1, from);
+        const tmap_u32 k = (tmap_u32)__shfl_sync(0xffffffffu, __ffs((int)nearby) - 1, from);
         const tmap_u32 i = k / 16 * 16 + k / 2 % 2 * 8 + (tmap_u32)from / 4;
         const tmap_u32 j = k / 4 % 4 * 8 + k % 2 + (tmap_u32)from % 4 * 2;
         const float value = tmapi_products_near(p, row + y + i, column + x + j);
         if (lane != (tmap_u32)from) continue;
         part[i * TMAPI_PRODUCTS_OUT + j] = value;
-        near &= near - 1;
+        nearby &= nearby - 1;
     }
     __syncthreads();
     if (row + TMAPI_PRODUCTS_SIDE <= p->n && column + TMAPI_PRODUCTS_SIDE <= p->n &&
