@@ -17,6 +17,8 @@ from common import INCLUDE, ROOT, STRICT_HOST, each, find, graph, inner, run, tw
 from layers import CLIENTS, HEAVY, is_published
 
 MOST = (64 - 48) * 1024  # bytes
+# ptxas, of a file with much code, depending on the lengths of its paths: nothing of ours is wrong.
+LARGE = "warning: Function too large, generated debug information may not be accurate."
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?Used ([^\n]*)", re.S)
 # Tests whose kernels call every function of the engines.
 PROGRAMS = ["fractal/test_engines.cu", "adaptive/test_ask_own.cu"]
@@ -31,12 +33,18 @@ def static_bytes(text):
     return found
 
 
+def warnings(text):
+    """The lines of a compiler's output that warn, but for the one that is not about our code."""
+    return [line for line in text.splitlines() if "warning" in line and line.strip() != LARGE]
+
+
 def self_test():
     text = ("ptxas info    : Compiling entry function 'a' for 'sm_75'\n"
             "ptxas info    : Used 20 registers, 25808 bytes smem, 400 bytes cmem[0]\n"
             "ptxas info    : Compiling entry function 'b' for 'sm_75'\n"
             "ptxas info    : Used 20 registers, 400 bytes cmem[0]\n")
-    if static_bytes(text) != {"a": 25808, "b": 0}:
+    if (static_bytes(text) != {"a": 25808, "b": 0} or warnings(f"{LARGE}\n{text}")
+            or not warnings(f"{LARGE}\nx.h(1): warning #177-D: unused")):
         sys.exit("the test itself is wrong")
 
 
@@ -45,16 +53,16 @@ def main():
     tests = os.path.join(ROOT, "tests")
     nvcc = [find("nvcc"), "-G", "-std=c++17", "-gencode=arch=compute_75,code=sm_75", "-Xptxas",
             "-v", "-I", INCLUDE, "-cubin"]  # host code has no shared memory
-    strict = ["-Werror", "all-warnings", f"-Xcompiler={','.join(STRICT_HOST)}"]
+    strict = f"-Xcompiler={','.join(STRICT_HOST)}"
     with tempfile.TemporaryDirectory(prefix="headers-") as folder:
         def check(item):
             stem = os.path.join(folder, item.replace("/", "_"))
             if item in PROGRAMS:
                 code, text = run([*nvcc, "-I", tests, os.path.join(tests, item), "-o", stem + ".cubin"])
             else:
-                code, text = run([*nvcc, *strict, write(stem + ".cu", twice([item])),
+                code, text = run([*nvcc, strict, write(stem + ".cu", twice([item])),
                                   "-o", stem + ".cubin"])
-            if code:
+            if code or (item not in PROGRAMS and warnings(text)):
                 return text
             kernels = static_bytes(text)
             if item in PROGRAMS and not kernels:
