@@ -32,6 +32,7 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "fractal/each3", "fractal/stencil3", "fractal/halo",
+                "triangle/near", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "triangle/triples_tables",
@@ -49,7 +50,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/pdist",
+                "triangle/near_prepare", "triangle/pdist",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
@@ -64,8 +65,9 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
 
-# What serves clients alone, and so is in no include of a folder either.
-SERVING = paths("fractal/ca_rule")
+# What is in no include of a folder either: what serves clients alone, and engines that are large or
+# need more than CUDA.
+SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/near", "triangle/near_set")
 
 
 def layer(header):
