@@ -5,11 +5,9 @@
 // that say SOME, NONE and ALL; boxes and their bounds; and plans and calls that must be refused.
 #define TMAPI_NEAR_ITEMS      12u // so that small sizes have parts of leaves as well as runs of them
 #define TMAPI_NEAR_ITEMS_MOST 30u
-#include "kit.h"
+#include "triangle/near_check.h"
 
-#include <math.h>
 #include <threadmap/triangle/near.h>
-#include <threadmap/triangle/near_prepare.h>
 
 // ---- problems -----------------------------------------------------------------------------------
 
@@ -25,8 +23,9 @@ typedef struct problem {
     float radius, length; // length of a periodic box along axis 0 and on; axis 1 is open
 } problem;
 
-TMAP_FN double coordinate_of(const void *point, tmap_u32 size, tmap_u32 k) {
-    return size == 8 ? ((const double *)point)[k] : (double)((const float *)point)[k];
+static inline tmap_near_shape shape_of(const problem *p) {
+    const tmap_near_shape s = {p->n, p->d, p->size};
+    return s;
 }
 
 // The test of a pair, in the type of the coordinates, as a user writes it.
@@ -180,77 +179,7 @@ static const struct kernels {
     const void *each, *fold, *bulk, *rows, *list[2];
 } kernels[] = {KERNELS_OF(NAMES)};
 
-// ---- points -------------------------------------------------------------------------------------
-
-enum { CUBE, CLUSTERS, LINE, SAME, BAD, LATTICE, KINDS };
-
-// Points in a cube of side 1, in clusters, in a line, a few places only, some of them not finite, or on
-// a lattice, where many distances are a radius but for the last bits.
-static void *points_of(tmap_u64 *state, tmap_u32 n, const problem *p, int kind) {
-    unsigned char *host = (unsigned char *)kit_host((tmap_u64)n * p->d * p->size + 1);
-    for (tmap_u32 i = 0; i < n; ++i)
-        for (tmap_u32 k = 0; k < p->d; ++k) {
-            const double u = (double)(kit_random(state) >> 11) * 0x1p-53;
-            double v = u;
-            if (kind == CLUSTERS) v = (double)(check_hash(i % 7, k) % 100) / 100 + u * 0.02;
-            if (kind == LINE && k) v = 0.5;
-            if (kind == LATTICE) v = floor(u * 20) / 20;
-            if (kind == SAME) v = (double)(i % 3) / 4;
-            if (p->how == TOUCHING && k + 1 == p->d) v = u * (double)p->radius / 2;
-            if (kind == BAD && check_hash(i, k) % 11 == 0)
-                v = check_hash(i, k) % 3 == 0   ? NAN
-                    : check_hash(i, k) % 3 == 1 ? INFINITY
-                                                : -INFINITY;
-            if (p->size == 8)
-                ((double *)host)[(tmap_u64)i * p->d + k] = v;
-            else
-                ((float *)host)[(tmap_u64)i * p->d + k] = (float)v;
-        }
-    return host;
-}
-
-static int is_finite(const problem *p, const void *points, tmap_u32 i) {
-    int finite = 1;
-    for (tmap_u32 k = 0; k < p->d; ++k)
-        finite &= isfinite(coordinate_of(
-            (const unsigned char *)points + (tmap_u64)i * p->d * p->size, p->size, k));
-    return finite;
-}
-
-typedef struct key {
-    double at;
-    tmap_u32 number;
-} key;
-
-static int compare(const void *a, const void *b) {
-    const key *x = (const key *)a, *y = (const key *)b;
-    if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-// An order: by the first coordinate, or by chance; or none.
-static tmap_u32 *order_of(tmap_u64 *state, tmap_u32 n, const problem *p, const void *points) {
-    const int how = (int)(kit_random(state) % 3);
-    key *keys = (key *)kit_host((n + 1) * sizeof *keys);
-    tmap_u32 *order = (tmap_u32 *)kit_host((n + 1) * 4ull);
-    if (how == 0) return NULL;
-    for (tmap_u32 i = 0; i < n; ++i) {
-        const double x =
-            coordinate_of((const unsigned char *)points + (tmap_u64)i * p->d * p->size, p->size, 0);
-        keys[i].at = how == 2 ? (double)(kit_random(state) >> 40) : isfinite(x) ? x : 9;
-        keys[i].number = i;
-    }
-    qsort(keys, n, sizeof *keys, compare);
-    for (tmap_u32 i = 0; i < n; ++i) order[i] = keys[i].number;
-    return (tmap_u32 *)kit_to_device(order, n * 4ull);
-}
-
-// A prepared set, between guards.
-static void *prepared(tmap_near_shape shape, const void *points, const tmap_u32 *order) {
-    void *set = kit_guarded(tmap_near_set_bytes(shape));
-    CHECK(tmap_near_prepare(shape, points, order, set, 0));
-    return set;
-}
+// ---- boxes --------------------------------------------------------------------------------------
 
 // The bounds of each box are those of its points: of the leaves by reading the set's own points.
 static void check_set(tmap_near_shape shape, const void *set, tmap_u32 valid) {
@@ -302,7 +231,8 @@ static truth truth_of(const problem *p, const unsigned char *a, const unsigned c
                (unsigned char *)kit_zeroed((tmap_u64)p->n * m + 1)};
     for (tmap_u32 i = 0; i < p->n; ++i)
         for (tmap_u32 j = 0; j < m; ++j) {
-            if ((!p->m && i == j) || !is_finite(p, a, i) || !is_finite(p, b, j)) continue;
+            if ((!p->m && i == j) || !is_finite(shape_of(p), a, i) || !is_finite(shape_of(p), b, j))
+                continue;
             if (!is_near(p, p->d, p->size, a + (tmap_u64)i * bytes, b + (tmap_u64)j * bytes))
                 continue;
             t.want[(tmap_u64)i * m + j] = 1;
@@ -453,26 +383,27 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
     const struct kernels *k = &kernels[kit_random(state) % COUNT(kernels)];
     problem p = {n, m, k->d, k->size, (int)(kit_random(state) % HOWS), 0, 0};
     const int kind = (int)(kit_random(state) % KINDS), turn = check_turn();
-    const float wide[] = {0, 0.01f, 0.05f, 0.2f, 0.6f, 3};
-    p.radius = wide[kit_random(state) % COUNT(wide)], p.length = 0.9f;
+    const float wide[] = {0, 0.01f, 0.0625f, 0.2f, 0.6f, 3};
+    p.radius = wide[kit_random(state) % COUNT(wide)], p.length = 0.875f;
     if (p.how == TOUCHING && p.d == 1) p.how = WITHIN;
-    if (p.how == PERIODIC && p.radius > 0.45f) p.radius = 0.3f;
+    if (p.how == PERIODIC && p.radius > 0.4375f) p.radius = 0.3f;
     if (!turn) return;
     kit_case("n = %u, m = %u, d = %u, %u bytes, how %d, radius %g, points %d", n, m, p.d, p.size,
              p.how, (double)p.radius, kind);
     const tmap_near_shape shape = {n, p.d, p.size}, second = {m, p.d, p.size};
-    unsigned char *a = (unsigned char *)points_of(state, n, &p, kind), *b = a;
+    const double widest = p.how == TOUCHING ? (double)p.radius / 2 : 0;
+    unsigned char *a = (unsigned char *)points_of(state, shape, kind, widest), *b = a;
     job j;
     memset(&j, 0, sizeof j);
     j.p = p, j.points = kit_to_device(a, (tmap_u64)n * p.d * p.size);
-    j.set = prepared(shape, j.points, order_of(state, n, &p, a));
+    j.set = prepared(shape, j.points, order_of(state, shape, a));
     if (m) {
-        b = (unsigned char *)points_of(state, m, &p, (int)(kit_random(state) % KINDS));
+        b = (unsigned char *)points_of(state, second, (int)(kit_random(state) % KINDS), widest);
         j.others = kit_to_device(b, (tmap_u64)m * p.d * p.size);
-        j.second = prepared(second, j.others, order_of(state, m, &p, b));
+        j.second = prepared(second, j.others, order_of(state, second, b));
     }
     tmap_u32 valid = 0;
-    for (tmap_u32 i = 0; i < n; ++i) valid += (tmap_u32)is_finite(&p, a, i);
+    for (tmap_u32 i = 0; i < n; ++i) valid += (tmap_u32)is_finite(shape, a, i);
     check_set(shape, j.set, valid);
     const truth t = truth_of(&p, a, b);
     j.wrong = (tmap_u64 *)kit_filled(8, 0);

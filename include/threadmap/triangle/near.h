@@ -43,7 +43,8 @@
 // Kinds of plans: which engine a plan is for.
 enum {
     TMAP_NEAR_KIND_EACH = 1, // tmap_near_each, tmap_near_fold, tmap_near_select
-    TMAP_NEAR_KIND_ROWS      // tmap_near_rows
+    TMAP_NEAR_KIND_ROWS,     // tmap_near_rows
+    TMAP_NEAR_KIND_NEAREST   // tmap_near_nearest (near_nearest.h)
 };
 
 // A plan of near pairs. An item is a run of leaves of the set, or a part of one leaf if there are
@@ -80,6 +81,8 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     const tmap_u32 leaves = tmapi_near_leaves(p->set.n);
     p->run = leaves / TMAPI_NEAR_ITEMS_MOST + (leaves % TMAPI_NEAR_ITEMS_MOST != 0);
     if (!p->run) p->run = 1;
+    if (p->kind == TMAP_NEAR_KIND_NEAREST) // a leaf for each warp
+        p->run = (p->run + TMAPI_NEAR_WARPS - 1) / TMAPI_NEAR_WARPS * TMAPI_NEAR_WARPS;
     p->parts = 1;
     p->mine = p->other = tmapi_near_layout_of(p->set);
     if (p->others) {
@@ -124,7 +127,7 @@ TMAP_FN int tmap_near_rows_plan_of(tmap_near_shape set, tmap_u32 bytes, const tm
 }
 
 TMAP_FN int tmapi_near_plan_made(const tmap_near_plan *plan) {
-    return plan && (plan->kind == TMAP_NEAR_KIND_EACH || plan->kind == TMAP_NEAR_KIND_ROWS);
+    return plan && plan->kind >= TMAP_NEAR_KIND_EACH && plan->kind <= TMAP_NEAR_KIND_NEAREST;
 }
 
 // The next two functions change a plan, without CUDA. They return TMAP_EINVAL for a null pointer, a
@@ -442,11 +445,7 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf, int all, tmap_u32
     tmapi_near_point(s->other, s->how.points, leaf, lane, point.bytes);
     if (in && !all) {
         tmap_near_box box;
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            box.low[k] = tmapi_near_down(point.bytes + k * size, size),
-            box.high[k] = tmapi_near_up(point.bytes + k * size, size);
-        box.count = 1;
+        tmapi_near_box_make(&box, point.bytes, d, size);
         in = s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE;
     }
     hits = __ballot_sync(0xffffffffu, in);

@@ -16,20 +16,6 @@ typedef struct tmapi_near_input {
     unsigned char *set;
 } tmapi_near_input;
 
-// The least of the warp's numbers.
-TMAP_DEVICE tmap_u32 tmapi_near_min(tmap_u32 v) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(0xffffffffu, v);
-#else
-#pragma unroll
-    for (tmap_u32 step = 16; step; step /= 2) {
-        const tmap_u32 other = __shfl_xor_sync(0xffffffffu, v, step);
-        v = other < v ? other : v;
-    }
-    return v;
-#endif
-}
-
 // A finite float as a number with the same order, and back.
 TMAP_DEVICE tmap_u32 tmapi_near_rank(float v) {
     const tmap_u32 bits = __float_as_uint(v);

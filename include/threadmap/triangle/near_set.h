@@ -200,5 +200,29 @@ TMAP_DEVICE float tmapi_near_up(const void *coordinate, tmap_u32 size) {
     return size == 8 ? __double2float_ru(*(const double *)coordinate) : *(const float *)coordinate;
 }
 
+// The least of the warp's numbers.
+TMAP_DEVICE tmap_u32 tmapi_near_min(tmap_u32 v) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(0xffffffffu, v);
+#else
+#pragma unroll
+    for (tmap_u32 step = 16; step; step /= 2) {
+        const tmap_u32 other = __shfl_xor_sync(0xffffffffu, v, step);
+        v = other < v ? other : v;
+    }
+    return v;
+#endif
+}
+
+// The box of a single point.
+TMAP_DEVICE void tmapi_near_box_make(tmap_near_box *box, const unsigned char *point, tmap_u32 d,
+                                     tmap_u32 size) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        box->low[k] = tmapi_near_down(point + k * size, size),
+        box->high[k] = tmapi_near_up(point + k * size, size);
+    box->count = 1;
+}
+
 #endif // TMAP_CUDA
 #endif
