@@ -32,7 +32,8 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "fractal/each3", "fractal/stencil3", "fractal/halo",
-                "triangle/near", "triangle/near_nearest", "triangle/near_set",
+                "triangle/near", "triangle/near_nearest", "triangle/near_rows",
+                "triangle/near_select", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "triangle/triples_tables",
@@ -67,7 +68,8 @@ HEAVY = paths()
 
 # What is in no include of a folder either: what serves clients alone, and engines that are large or
 # need more than CUDA.
-SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/near", "triangle/near_nearest", "triangle/near_set")
+SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/near", "triangle/near_nearest", "triangle/near_rows",
+                "triangle/near_select", "triangle/near_set")
 
 
 def layer(header):

@@ -7,7 +7,8 @@
 #define TMAPI_NEAR_ITEMS_MOST 30u
 #include "triangle/near_check.h"
 
-#include <threadmap/triangle/near.h>
+#include <threadmap/triangle/near_rows.h>
+#include <threadmap/triangle/near_select.h>
 
 // ---- problems -----------------------------------------------------------------------------------
 
