@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_halo: fractals in compact storage divided among 1 to 9 GPUs (halo.h), all of them this one:
-// steps of floats, bytes and bits in two and three dimensions against those without a division; the
-// lists against those of every tile's neighbours; states, and what is refused.
+// steps of floats, bytes and bits in two and three dimensions against those without a division, at
+// once and with the inner tiles before the exchange; the lists against each other, and the runs
+// against the lists; states, and what is refused.
 #include "../kit.h"
 
 #include <threadmap/fractal.h>
@@ -136,6 +137,36 @@ static void check_lists(const tmap_halo *halos, tmap_u32 ranks) {
     }
 }
 
+// The runs are all own tiles, and the first is the longest one without tiles that others read, which
+// are those that read tiles of others.
+static void check_runs(const tmap_halo *h) {
+    const tmap_share inner = h->run[0];
+    tmap_u64 longest = 0, run = 0;
+    unsigned char *sent = (unsigned char *)kit_zeroed(h->own.count + 1);
+    for (tmap_u64 i = 0; i < h->out_first[h->ranks]; ++i)
+        sent[(h->out[i] & 0xffffffffu) - h->own.first] = 1;
+    for (tmap_u64 i = 0; i < h->own.count; ++i) {
+        run = sent[i] ? 0 : run + 1;
+        if (run > longest) longest = run;
+        if (h->own.first + i - inner.first < inner.count) expect(!sent[i], "an inner tile");
+    }
+    expect(inner.count == longest, "the longest run");
+    expect(h->run[1].first == h->own.first && h->run[1].first + h->run[1].count == inner.first &&
+               inner.first + inner.count == h->run[2].first &&
+               h->run[2].first + h->run[2].count == h->own.first + h->own.count,
+           "runs cover the own tiles");
+}
+
+// A step of run number i of this GPU's tiles.
+static cudaError_t run_step(const world *w, const tmap_halo *h, int i, const void *in, void *out) {
+    tmap_each_plan plan = w->plan;
+    tmap_each3_plan plan3 = w->plan3;
+    const cudaError_t error = w->dims == 2
+                                  ? tmap_each_plan_share(&plan, h->run[i].first, h->run[i].count)
+                                  : tmap_each3_plan_share(&plan3, h->run[i].first, h->run[i].count);
+    return error || !h->run[i].count ? error : world_step(w, &plan, &plan3, in, out);
+}
+
 static void run_ranks(const world *w, const unsigned char *begin, const unsigned char *want,
                       tmap_u32 ranks) {
     static tmap_halo halos[MOST];
@@ -157,8 +188,18 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
                              halos[a].own.count * halos[a].bytes, cudaMemcpyHostToDevice));
     }
     check_lists(halos, ranks);
+    for (tmap_u32 a = 0; a < ranks; ++a) check_runs(&halos[a]);
     for (int t = 0; t < STEPS; ++t) {
-        for (tmap_u32 a = 0; a < ranks; ++a) CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
+        for (tmap_u32 a = 0; a < ranks; ++a) {
+            CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
+            if (t) { // before the tiles of others are there
+                for (tmap_u64 i = 0; i < halos[a].in_first[ranks]; ++i)
+                    CHECK(cudaMemset((char *)state[a][t % 2] +
+                                         (halos[a].in[i] & 0xffffffffu) * halos[a].bytes,
+                                     0x5a, halos[a].bytes));
+                CHECK(run_step(w, &halos[a], 0, state[a][t % 2], state[a][(t + 1) % 2]));
+            }
+        }
         for (tmap_u32 a = 0; a < ranks; ++a)
             for (tmap_u32 b = 0; b < ranks; ++b) { // what NCCL does
                 const tmap_share_exchange x = tmap_halo_exchange(&halos[a]);
@@ -171,7 +212,9 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
             }
         for (tmap_u32 a = 0; a < ranks; ++a) {
             CHECK(tmap_halo_unpack(&halos[a], state[a][t % 2], 0));
-            CHECK(world_step(w, &plan[a], &plan3[a], state[a][t % 2], state[a][(t + 1) % 2]));
+            for (int i = 1; t && i < 3; ++i)
+                CHECK(run_step(w, &halos[a], i, state[a][t % 2], state[a][(t + 1) % 2]));
+            if (t == 0) CHECK(world_step(w, &plan[a], &plan3[a], state[a][0], state[a][1]));
         }
     }
     for (tmap_u32 a = 0; a < ranks; ++a) {
