@@ -196,7 +196,7 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
                 for (tmap_u64 i = 0; i < halos[a].in_first[ranks]; ++i)
                     CHECK(cudaMemset((char *)state[a][t % 2] +
                                          (halos[a].in[i] & 0xffffffffu) * halos[a].bytes,
-                                     0x5a, halos[a].bytes));
+                                     0x4a, halos[a].bytes));
                 CHECK(run_step(w, &halos[a], 0, state[a][t % 2], state[a][(t + 1) % 2]));
             }
         }
