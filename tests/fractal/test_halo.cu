@@ -271,6 +271,20 @@ static void run_refused(void) {
     tmap_halo_destroy(&h);
     tmap_halo_destroy(0);
     RETURNS(tmap_halo_state_create(&h, &state), cudaErrorInvalidValue);
+
+    kit_case("more than there is");
+    size_t before, after, all;
+    CHECK(cudaMemGetInfo(&before, &all));
+    const tmap_share runs[] = {{5, 1}, {all, 0}, {all, all}};
+    RETURNS(tmap_share_memory_create(2 * all, runs, COUNT(runs), &state),
+            cudaErrorMemoryAllocation);
+    CHECK(cudaMemGetInfo(&after, &all));
+    expect(before == after, "nothing remains");
+    CHECK(tmap_share_memory_create(2 * all, runs, 2, &state));
+    CHECK(cudaMemset((char *)state + 5, 1, 1));
+    CHECK(tmap_share_memory_destroy(2 * all, runs, 2, state));
+    CHECK(cudaMemGetInfo(&after, &all));
+    expect(before == after, "nothing remains");
 }
 
 int main(void) {
