@@ -128,9 +128,8 @@ static void check_lists(const tmap_halo *halos, tmap_u32 ranks) {
             const tmap_u64 count = h->in_first[b + 1] - h->in_first[b];
             expect(count == halos[b].out_first[a + 1] - halos[b].out_first[a], "as many are sent");
             for (tmap_u64 i = 0; i < count; ++i) {
-                const tmap_u64 tile = h->in[h->in_first[b] + i] & 0xffffffffu;
-                expect(tile == (halos[b].out[halos[b].out_first[a] + i] & 0xffffffffu),
-                       "the same tile");
+                const tmap_u64 tile = h->in[h->in_first[b] + i];
+                expect(tile == halos[b].out[halos[b].out_first[a] + i], "the same tile");
                 expect(tile - halos[b].own.first < halos[b].own.count, "a tile of its rank");
             }
         }
@@ -143,8 +142,7 @@ static void check_runs(const tmap_halo *h) {
     const tmap_share inner = h->run[0];
     tmap_u64 longest = 0, run = 0;
     unsigned char *sent = (unsigned char *)kit_zeroed(h->own.count + 1);
-    for (tmap_u64 i = 0; i < h->out_first[h->ranks]; ++i)
-        sent[(h->out[i] & 0xffffffffu) - h->own.first] = 1;
+    for (tmap_u64 i = 0; i < h->out_first[h->ranks]; ++i) sent[h->out[i] - h->own.first] = 1;
     for (tmap_u64 i = 0; i < h->own.count; ++i) {
         run = sent[i] ? 0 : run + 1;
         if (run > longest) longest = run;
@@ -194,8 +192,7 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
             CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
             if (t) { // before the tiles of others are there
                 for (tmap_u64 i = 0; i < halos[a].in_first[ranks]; ++i)
-                    CHECK(cudaMemset((char *)state[a][t % 2] +
-                                         (halos[a].in[i] & 0xffffffffu) * halos[a].bytes,
+                    CHECK(cudaMemset((char *)state[a][t % 2] + halos[a].in[i] * halos[a].bytes,
                                      0x4a, halos[a].bytes));
                 CHECK(run_step(w, &halos[a], 0, state[a][t % 2], state[a][(t + 1) % 2]));
             }

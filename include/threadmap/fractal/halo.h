@@ -55,7 +55,7 @@ typedef struct tmap_halo {
     tmap_share run[3]; // of these: the longest run of tiles that read none of other GPUs, which may
                        // be empty; the tiles before it; the tiles after it
     tmap_u64 tiles, bytes, offset;  // of the fractal; of a tile; bytes before its first tile
-    tmap_u64 *out, *in;             // on the host: rank << 32 | tile, ascending
+    tmap_u64 *out, *in;             // on the host: tiles to send and to receive, rank by rank
     tmap_u64 *out_first, *in_first; // where each rank's begin in these lists, ranks + 1 numbers
     tmap_u64 *device;               // both lists, then packed tiles, first those to send
 } tmap_halo;
@@ -83,57 +83,52 @@ static inline tmap_u64 tmapi_halo_beside(const tmapi_halo_search *s, tmap_u64 bl
     return p.none || (!s->words && p.to != TMAP_HERE3) ? block : p.index;
 }
 
-// The number of tiles of the largest block from `tile` on such that the block and all blocks around
-// it are the GPU's own; 0 if `tile` reads tiles of others.
-static inline tmap_u64 tmapi_halo_inner(const tmapi_halo_search *s, tmap_share own, tmap_u64 tile) {
-    const tmap_u64 end = own.first + own.count;
-    tmap_u64 inner = 0, size = 1;
+// The number of tiles of the largest block of `from` that begins with `tile` and has no tile of `to`
+// in the blocks around it; 0 if the tile itself has one around it. to: tiles first, first + 1, ...
+// modulo 2^64.
+static inline tmap_u64 tmapi_halo_apart(const tmapi_halo_search *s, tmap_share from, tmap_share to,
+                                        tmap_u64 tile) {
+    tmap_u64 apart = 0, size = 1;
     for (tmap_u32 level = 0; level <= s->levels && tile % size == 0; ++level, size *= s->k) {
-        if (tile + size > end) break;
+        if (tile + size > from.first + from.count) break;
         for (tmap_u32 n = 0; n < s->around; ++n) {
-            const tmap_u64 to = tmapi_halo_beside(s, tile / size, s->levels - level, n) * size;
-            if (to < own.first || to + size > end) return inner;
+            const tmap_u64 at = tmapi_halo_beside(s, tile / size, s->levels - level, n) * size;
+            if (at - to.first < to.count || to.first - at < size) return apart;
         }
-        inner = size;
+        apart = size;
     }
-    return inner;
+    return apart;
 }
 
-// Finds the longest run of inner tiles, and fills the lists, in any order, if they have memory.
-// Returns their length. Blocks of inner tiles are skipped, so this takes about as long as the lists.
-static inline tmap_u64 tmapi_halo_find(const tmapi_halo_search *s, tmap_halo *h) {
-    const tmap_u64 first = h->own.first, end = first + h->own.count;
-    tmap_u64 count = 0, run = 0, inner;
-    for (tmap_u64 tile = first; tile < end; tile += inner ? inner : 1) {
-        inner = tmapi_halo_inner(s, h->own, tile);
-        run = inner ? run + inner : 0;
-        if (run > h->run[0].count) h->run[0].first = tile + inner - run, h->run[0].count = run;
-        for (tmap_u32 n = 0; !inner && n < s->around; ++n) {
-            const tmap_u64 other = tmapi_halo_beside(s, tile, s->levels, n);
-            const tmap_u64 rank = tmap_share_part(h->tiles, other, h->ranks);
-            if (rank == h->rank) continue;
-            if (h->out) h->out[count] = rank << 32 | tile, h->in[count] = rank << 32 | other;
-            ++count;
+// Finds the tiles of `from` that have tiles of `to` around them. Writes them to a list, in order,
+// unless it is null, and the longest run of others to *rest. Returns the number of tiles found.
+// Blocks without such tiles are skipped, so this takes about as long as the list.
+static inline tmap_u64 tmapi_halo_find(const tmapi_halo_search *s, tmap_share from, tmap_share to,
+                                       tmap_u64 *list, tmap_share *rest) {
+    tmap_u64 count = 0, first = from.first, apart;
+    rest->first = first, rest->count = 0;
+    for (tmap_u64 tile = first; tile < from.first + from.count; tile += apart ? apart : 1) {
+        apart = tmapi_halo_apart(s, from, to, tile);
+        if (!apart) {
+            if (list) list[count] = tile;
+            ++count, first = tile + 1;
         }
+        if (tile + apart > first + rest->count)
+            rest->first = first, rest->count = tile + apart - first;
     }
     return count;
 }
 
-static inline int tmapi_halo_before(const void *a, const void *b) {
-    const tmap_u64 x = *(const tmap_u64 *)a, y = *(const tmap_u64 *)b;
-    return (x > y) - (x < y);
-}
-
-// Sorts a list, leaves each number once, and finds where each rank's begin.
-static inline void tmapi_halo_order(tmap_u64 *list, tmap_u64 count, tmap_u32 ranks,
-                                    tmap_u64 *first) {
-    tmap_u64 kept = 0;
-    if (count) qsort(list, count, sizeof *list, tmapi_halo_before);
-    for (tmap_u64 i = 0; i < count; ++i)
-        if (!kept || list[i] != list[kept - 1]) list[kept++] = list[i];
-    for (tmap_u64 rank = 0, i = 0; rank <= ranks; ++rank) {
-        while (i < kept && list[i] >> 32 < rank) ++i;
-        first[rank] = i;
+// Fills the lists, or finds their lengths if they have no memory.
+static inline void tmapi_halo_lists(const tmapi_halo_search *s, tmap_halo *h) {
+    tmap_u64 sent = 0, received = 0;
+    tmap_share rest;
+    for (tmap_u32 q = 0; q <= h->ranks; ++q) {
+        const tmap_share others = tmap_share_of(h->tiles, q, h->ranks);
+        h->out_first[q] = sent, h->in_first[q] = received;
+        if (q == h->rank) continue;
+        sent += tmapi_halo_find(s, h->own, others, h->out ? h->out + sent : 0, &rest);
+        received += tmapi_halo_find(s, others, h->own, h->in ? h->in + received : 0, &rest);
     }
 }
 
@@ -148,7 +143,7 @@ static inline unsigned char *tmapi_halo_packed(const tmap_halo *h, int in) {
 // Frees what tmap_halo_make has allocated; states are yours to destroy before. Zeros are ignored.
 static inline void tmap_halo_destroy(tmap_halo *h) {
     if (!h) return;
-    free(h->out);
+    free(h->out), free(h->out_first);
     cudaFree(h->device);
     memset(h, 0, sizeof *h);
 }
@@ -157,25 +152,29 @@ static inline cudaError_t tmapi_halo_make(const tmapi_halo_search *s, tmap_u64 b
                                           tmap_u64 offset, tmap_u32 rank, tmap_u32 ranks,
                                           tmap_halo *out) {
     tmap_halo h;
-    tmap_u64 room, sent, received;
-    cudaError_t error;
+    tmap_share others;
+    tmap_u64 all;
+    cudaError_t error = cudaErrorMemoryAllocation;
     memset(&h, 0, sizeof h);
     h.rank = rank, h.ranks = ranks, h.tiles = s->tiles, h.bytes = bytes, h.offset = offset;
-    h.own = tmap_share_of(s->tiles, rank, ranks), h.run[0].first = h.own.first;
-    room = tmapi_halo_find(s, &h);
-    h.out = (tmap_u64 *)malloc((2 * room + 2 * (ranks + 1ull)) * sizeof *h.out);
-    if (!h.out) return cudaErrorMemoryAllocation;
-    h.in = h.out + room, h.out_first = h.in + room, h.in_first = h.out_first + ranks + 1;
-    (void)tmapi_halo_find(s, &h);
-    tmapi_halo_order(h.out, room, ranks, h.out_first);
-    tmapi_halo_order(h.in, room, ranks, h.in_first);
+    h.own = tmap_share_of(s->tiles, rank, ranks);
+    h.out_first = (tmap_u64 *)malloc(2 * (ranks + 1ull) * sizeof *h.out_first);
+    if (!h.out_first) return error;
+    h.in_first = h.out_first + ranks + 1;
+    tmapi_halo_lists(s, &h);
+    all = tmapi_halo_sent(&h) + tmapi_halo_received(&h);
+    h.out = (tmap_u64 *)malloc((all + 1) * sizeof *h.out);
+    if (h.out) {
+        h.in = h.out + tmapi_halo_sent(&h);
+        tmapi_halo_lists(s, &h);
+        error = cudaMalloc((void **)&h.device, (all + 1) * (sizeof *h.out + bytes));
+        if (!error) error = cudaMemcpy(h.device, h.out, all * sizeof *h.out, cudaMemcpyDefault);
+    }
+    others.first = h.own.first + h.own.count, others.count = 0 - h.own.count; // all but own ones
+    (void)tmapi_halo_find(s, h.own, others, 0, &h.run[0]);
     h.run[1].first = h.own.first, h.run[1].count = h.run[0].first - h.own.first;
     h.run[2].first = h.run[0].first + h.run[0].count;
-    h.run[2].count = h.own.count - h.run[0].count - h.run[1].count;
-    sent = tmapi_halo_sent(&h), received = tmapi_halo_received(&h);
-    error = cudaMalloc((void **)&h.device, (sent + received) * (8 + bytes) + 8);
-    if (!error) error = cudaMemcpy(h.device, h.out, 8 * sent, cudaMemcpyDefault);
-    if (!error) error = cudaMemcpy(h.device + sent, h.in, 8 * received, cudaMemcpyDefault);
+    h.run[2].count = others.first - h.run[2].first;
     if (error)
         tmap_halo_destroy(&h);
     else
@@ -229,7 +228,7 @@ static inline cudaError_t tmapi_halo_state(const tmap_halo *h, void **state, int
     before = h->in_first[h->rank], all = tmapi_halo_received(h) + 1;
     if (!(ranges = (tmap_share *)malloc(all * sizeof *ranges))) return cudaErrorMemoryAllocation;
     for (tmap_u64 k = 0; k < all; ++k) {
-        const tmap_u64 tile = k == before ? h->own.first : h->in[k - (k > before)] & 0xffffffffu;
+        const tmap_u64 tile = k == before ? h->own.first : h->in[k - (k > before)];
         ranges[k].first = h->offset + tile * h->bytes;
         ranges[k].count = (k == before ? h->own.count : 1) * h->bytes;
     }
@@ -268,7 +267,7 @@ static __global__ void __launch_bounds__(128)
                     tmap_u64 count, tmap_u64 bytes, int in) {
     const tmap_u32 size = (bytes | (tmap_u64)state | (tmap_u64)buffer) % 4 ? 1 : 4;
     for (tmap_u64 i = blockIdx.x; i < count; i += gridDim.x) {
-        unsigned char *tile = state + (list[i] & 0xffffffffu) * bytes, *packed = buffer + i * bytes;
+        unsigned char *tile = state + list[i] * bytes, *packed = buffer + i * bytes;
         unsigned char *to = in ? tile : packed;
         const unsigned char *from = in ? packed : tile;
         for (tmap_u64 k = threadIdx.x * size; k < bytes; k += blockDim.x * size)
