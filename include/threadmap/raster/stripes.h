@@ -27,7 +27,6 @@ typedef struct tmapi_stripes_job {
     tmapi_label_job label;
     tmapi_stripes s;
     tmap_u32 nodes;           // of the stripe
-    tmap_u64 *name;           // of a tree: its label
     tmap_u64 *total, *starts; // components of each stripe, and in those before it
     tmap_label_shape *shapes; // `count` of each stripe
     tmap_u64 count;
@@ -51,7 +50,6 @@ TMAP_FN tmap_u64 tmapi_stripes_job_divide(tmapi_stripes_job *j, tmap_u64 w) {
     j->s.tag = (tmap_u32 *)j->label.node_label; // until nodes are named
     if (!j->s.values) j->s.value = 0;
     j->s.key = (tmap_u64 *)(w + tmapi_raster_part(&end, bytes));
-    j->name = (tmap_u64 *)(w + tmapi_raster_part(&end, bytes));
     j->total = (tmap_u64 *)(w + tmapi_raster_part(&end, j->s.ranks * 8));
     return end;
 }
@@ -108,23 +106,23 @@ static __global__ void __launch_bounds__(256) tmapi_stripes_start_kernel(tmapi_s
     }
 }
 
-// Writes the names of trees with roots in this stripe.
+// Writes the names of trees with roots in this stripe, in place of their keys.
 static __global__ void __launch_bounds__(256) tmapi_stripes_name_kernel(tmapi_stripes_job j) {
     const tmap_u32 i = tmapi_stripes_thread(), tree = tmapi_stripes_tree(&j.s, i);
     if (tree != TMAPI_STRIPES_NONE && tree == j.s.base + i)
-        j.name[tree] = tmapi_label_get(j.label.node_label, j.s.root[i], j.label.wide);
+        j.s.key[tree] = tmapi_label_get(j.label.node_label, j.s.root[i], j.label.wide);
 }
 
 // Reads those of other components' nodes.
 static __global__ void __launch_bounds__(256) tmapi_stripes_read_kernel(tmapi_stripes_job j) {
     const tmap_u32 i = tmapi_stripes_thread(), tree = tmapi_stripes_tree(&j.s, i);
     if (tree != TMAPI_STRIPES_NONE && j.label.parent[j.nodes + i] == j.nodes + i)
-        tmapi_label_put(j.label.node_label, j.nodes + i, j.name[tree], j.label.wide);
+        tmapi_label_put(j.label.node_label, j.nodes + i, j.s.key[tree], j.label.wide);
 }
 
 // Makes the plan of the labels of a picture on this GPU.
 // map: of the whole picture, of any type; its pitch is that of the stripe's cells. form: as for
-// tmap_label, for the whole picture. plan->workspace: as for tmap_label, and up to 48 bytes
+// tmap_label, for the whole picture. plan->workspace: as for tmap_label, and up to 32 bytes
 // for each column and GPU.
 // Returns the errors of tmap_label_plan_make; cudaErrorInvalidConfiguration too if columns times
 // GPUs are 2^28 or more.
@@ -191,7 +189,7 @@ static inline ncclResult_t tmap_stripes_label(const tmap_stripes_plan *plan, con
                        j.label.scan.counts / TMAPI_LABEL_CHUNK + 1, &j);
     tmapi_stripes_steps(&r, own.step + 4, 1, &j); // name
     tmapi_stripes_each(&r, (const void *)tmapi_stripes_name_kernel, j.s.cells, &j);
-    tmapi_stripes_gather(&r, j.name, 16ull * j.s.width, j.s.ranks);
+    tmapi_stripes_gather(&r, j.s.key, 16ull * j.s.width, j.s.ranks);
     tmapi_stripes_each(&r, (const void *)tmapi_stripes_read_kernel, j.s.cells, &j);
     tmapi_stripes_steps(&r, own.step + 5, 1, &j); // write
     return r.error;

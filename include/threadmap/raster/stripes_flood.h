@@ -7,8 +7,8 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_stripes_flood(&plan, heights, sources, workspace, out, stream);
 //
-// Components of several stripes are trees (stripes_base.h). A tree is flooded if one of its cells
-// is.
+// tmap_stripes_flood_levels measures rising water. Components of several stripes are trees
+// (stripes_base.h). A tree is flooded if one of its cells is.
 #ifndef TMAP_RASTER_STRIPES_FLOOD_H
 #define TMAP_RASTER_STRIPES_FLOOD_H
 
