@@ -23,16 +23,9 @@
 //     tmap_halo_unpack(&halo, a, stream);
 //     tmap_compact_life(&plan, rule, a, b, stream);
 //
-// A long exchange can run beside a part of the step: halo.run divides the own tiles into three
-// runs, and the first one, which reads no tile of others, can be stepped meanwhile.
-//
-//     tmap_each_plan part[3] = {plan, plan, plan}; // and tmap_each_plan_share for each halo.run[i]
-//     part[0].grid -= part[0].grid / 8; // multiprocessors for NCCL: the blocks would fill them all
-//     ... for each step, with `sends`, a stream of the highest priority:
-//     tmap_halo_pack, tmap_nccl_exchange, tmap_halo_unpack on `sends`; cudaEventRecord(came, sends);
-//     tmap_compact_life(&part[0], rule, a, b, stream); cudaStreamWaitEvent(stream, came, 0);
-//     tmap_compact_life(&part[1], rule, a, b, stream); // and part[2]
-//     cudaEventRecord(done, stream); cudaStreamWaitEvent(sends, done, 0);
+// halo.run divides the own tiles into three runs. The first one reads no tile of others: it can be
+// stepped while the tiles are exchanged on another stream, with a plan of that share, and the other
+// two when the tiles are there (docs/scale.md).
 //
 // States are of share_memory.h: link with -lcuda.
 #ifndef TMAP_FRACTAL_HALO_H
@@ -83,9 +76,9 @@ static inline tmap_u64 tmapi_halo_beside(const tmapi_halo_search *s, tmap_u64 bl
     return p.none || (!s->words && p.to != TMAP_HERE3) ? block : p.index;
 }
 
-// The number of tiles of the largest block of `from` that begins with `tile` and has no tile of `to`
-// in the blocks around it; 0 if the tile itself has one around it. to: tiles first, first + 1, ...
-// modulo 2^64.
+// The number of tiles of the largest block of `from` that begins with `tile` and has no tile of
+// `to` in the blocks around it; 0 if the tile itself has one around it. `to` may go on from tile
+// 2^64 - 1 to tile 0.
 static inline tmap_u64 tmapi_halo_apart(const tmapi_halo_search *s, tmap_share from, tmap_share to,
                                         tmap_u64 tile) {
     tmap_u64 apart = 0, size = 1;
@@ -187,7 +180,8 @@ static inline cudaError_t tmapi_halo_make(const tmapi_halo_search *s, tmap_u64 b
 // same on all GPUs. size: bytes of an element; of words plan->word.bytes. Returns
 // cudaErrorInvalidValue for a null pointer, another plan, and rank >= ranks, else
 // cudaErrorMemoryAllocation or the error of a CUDA call; on an error the plan is unchanged and
-// nothing remains allocated. Cost: some hundred instructions of the host for each tile that crosses.
+// nothing remains allocated. Cost: some ten thousand instructions of the host for each tile that
+// crosses.
 static inline cudaError_t tmap_halo_make(tmap_each_plan *plan, tmap_u32 size, tmap_u32 rank,
                                          tmap_u32 ranks, tmap_halo *out) {
     if (!plan || !out || !size || rank >= ranks || plan->loop != TMAP_EACH_COMPACT ||
