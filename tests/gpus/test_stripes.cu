@@ -148,7 +148,7 @@ static void run_flood(const tmap_nccl *gpus, const picture *p, tmap_u64 seeds) {
     }
 
     // rising water
-    const double levels[] = {1, -3, 40, 0.5, 1000};
+    const double levels[] = {1, 40, -3};
     const tmap_flood_rise rise = {sources.seeds, seeds, levels, COUNT(levels)};
     tmap_flood_lake *lakes = (tmap_flood_lake *)kit_guarded(2 * sizeof levels);
     tmap_flood_lake *alone = (tmap_flood_lake *)kit_guarded(2 * sizeof levels);
