@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_halo: fractals in compact storage divided among 1 to 9 GPUs (halo.h), all of them this one:
 // steps of floats, bytes and bits in two and three dimensions against those without a division, at
-// once and with the inner tiles before the exchange; the lists against each other, and the runs
-// against the lists; states, and what is refused.
+// once and with the inner tiles before the exchange; the lists against each other and against those
+// of every tile's neighbours, and the runs against the lists; states, and what is refused.
 #include "../kit.h"
 
 #include <threadmap/fractal.h>
@@ -136,6 +136,34 @@ static void check_lists(const tmap_halo *halos, tmap_u32 ranks) {
     }
 }
 
+// The tiles to receive are those around each own tile, found one by one.
+static void check_needed(const world *w, const tmap_halo *h) {
+    const tmap_u32 around = w->dims == 2 ? 8 : 26;
+    const tmap_u32 levels =
+        w->dims == 2 ? w->plan.r - w->plan.tile_level : w->plan3.r - w->plan3.tile_level;
+    unsigned char *needed = (unsigned char *)kit_zeroed(h->tiles);
+    tmap_u64 count = 0;
+    for (tmap_u64 i = 0; i < h->own.count * around; ++i) {
+        const tmap_u32 tile = (tmap_u32)(h->own.first + i / around), n = (tmap_u32)(i % around);
+        tmap_u32 other;
+        if (w->dims == 2) {
+            const tmap_u32 place = n + (n >= TMAP_HERE);
+            const tmap_compact_place p =
+                tmap_compact_beside(w->f, tile, levels, (int)(place % 3) - 1, (int)(place / 3) - 1);
+            if (p.none || (w->kind && (p.x || p.y))) continue;
+            other = p.index;
+        } else {
+            const tmap_compact3_place p =
+                tmap_compact3_beside(w->f3, tile, levels, n + (n >= TMAP_HERE3));
+            if (p.none || (w->kind && p.to != TMAP_HERE3)) continue;
+            other = p.index;
+        }
+        if (other - h->own.first >= h->own.count) count += !needed[other], needed[other] = 1;
+    }
+    expect(count == h->in_first[h->ranks], "as many as are needed");
+    for (tmap_u64 i = 0; i < h->in_first[h->ranks]; ++i) expect(needed[h->in[i]], "a needed tile");
+}
+
 // The runs are all own tiles, and the first is the longest one without tiles that others read, which
 // are those that read tiles of others.
 static void check_runs(const tmap_halo *h) {
@@ -187,7 +215,7 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
                              halos[a].own.count * halos[a].bytes, cudaMemcpyHostToDevice));
     }
     check_lists(halos, ranks);
-    for (tmap_u32 a = 0; a < ranks; ++a) check_runs(&halos[a]);
+    for (tmap_u32 a = 0; a < ranks; ++a) check_needed(w, &halos[a]), check_runs(&halos[a]);
     for (int t = 0; t < STEPS; ++t) {
         for (tmap_u32 a = 0; a < ranks; ++a) {
             CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
@@ -237,7 +265,7 @@ static void run_world(world *w) {
     for (int t = 0; t < STEPS; ++t)
         CHECK(world_step(w, &w->plan, &w->plan3, state[t % 2], state[(t + 1) % 2]));
     CHECK(cudaMemcpy(want, state[STEPS % 2], w->bytes, cudaMemcpyDeviceToHost));
-    for (tmap_u32 ranks = 1; ranks <= MOST; ranks += ranks < 4 ? 1 : 2)
+    for (tmap_u32 ranks = 1; ranks <= MOST; ranks += ranks < 4 ? 1 : ranks < 7 ? 3 : 2)
         run_ranks(w, begin, want, ranks);
     kit_release(0);
 }
