@@ -191,7 +191,7 @@ static cudaError_t run_step(const world *w, const tmap_halo *h, int i, const voi
                                   ? tmap_each_plan_share(&plan, h->run[i].first, h->run[i].count)
                                   : tmap_each3_plan_share(&plan3, h->run[i].first, h->run[i].count);
     if (i == 0) plan.grid -= plan.grid / 8, plan3.grid -= plan3.grid / 8; // as beside NCCL
-    return error || !h->run[i].count ? error : world_step(w, &plan, &plan3, in, out);
+    return error ? error : world_step(w, &plan, &plan3, in, out);
 }
 
 static void run_ranks(const world *w, const unsigned char *begin, const unsigned char *want,

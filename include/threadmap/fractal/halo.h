@@ -24,8 +24,13 @@
 //     tmap_compact_life(&plan, rule, a, b, stream);
 //
 // halo.run divides the own tiles into three runs. The first one reads no tile of others: it can be
-// stepped while the tiles are exchanged on another stream, with a plan of that share, and the other
-// two when the tiles are there (docs/scale.md).
+// stepped while the tiles are exchanged on another stream, and the other two when they are there.
+// Blocks of a step fill all multiprocessors; a smaller grid leaves some to NCCL.
+//
+//     tmap_each_plan part = plan; // for i = 0, 1, 2, with a cudaStreamWaitEvent before 1
+//     tmap_each_plan_share(&part, halo.run[i].first, halo.run[i].count);
+//     if (i == 0) part.grid -= part.grid / 8;
+//     tmap_compact_life(&part, rule, a, b, stream);
 //
 // States are of share_memory.h: link with -lcuda.
 #ifndef TMAP_FRACTAL_HALO_H
