@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gpus.h: what the samples for several GPUs share. NCCL connects the GPUs; each has a rank, which is
-// a process that MPI starts, or, with --threads N as the first argument, a thread of one process.
+// gpus.h: what the samples for several GPUs share. NCCL connects the GPUs. Each has a rank, which is
+// a process that MPI starts or, with --threads N as the first argument, a thread of one process.
 //
 // GPUS_SECONDS in the environment is the longest time without progress, 30 by default: then a rank
 // prints one line and ends all of them.
@@ -69,7 +69,8 @@ static inline unsigned gpus_limit(void) {
 
 static inline void gpus_late(int) {
     static const char line[] = "a call does not return: the time limit is over\n";
-    if (write(STDERR_FILENO, line, sizeof line - 1)) _exit(1);
+    const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)written;
     _exit(1);
 }
 
@@ -106,7 +107,8 @@ static inline void gpus_wait(tmap_nccl gpus) {
     gpus_progress();
 }
 
-// Waits until all ranks are here.
+// Waits until all ranks are here. Call it between allocations of memory and an exchange: in one
+// process CUDA may wait for all GPUs when it allocates, and an exchange waits for all ranks.
 static inline void gpus_barrier(void) {
     gpus_progress();
     if (gpus_process.threads)
@@ -147,6 +149,7 @@ static inline void gpus_same(tmap_nccl gpus, const void *data, size_t bytes) {
     void *room;
     int same;
     CHECK_GPU(cudaMalloc(&room, 16));
+    gpus_barrier();
     CHECK_NCCL(tmap_nccl_same(&gpus, data, bytes, room, &same, 0));
     if (!same) gpus_fail("plan", "the ranks have different plans");
     CHECK_GPU(cudaFree(room));
@@ -154,6 +157,7 @@ static inline void gpus_same(tmap_nccl gpus, const void *data, size_t bytes) {
 
 // Adds up `count` numbers of all ranks, in device memory, and copies the sums to the host.
 static inline void gpus_sum(tmap_nccl gpus, tmap_u64 *numbers, tmap_u64 count, tmap_u64 *sums) {
+    gpus_barrier();
     if (gpus.ranks > 1)
         CHECK_NCCL(ncclAllReduce(numbers, numbers, count, ncclUint64, ncclSum, gpus.comm, 0));
     gpus_wait(gpus);

@@ -132,6 +132,7 @@ static void *label_together(const tmap_stripes_plan *plan, const tmap_u32 *bits,
 static tmap_u64 largest(const tmap_stripes_plan *plan, const void *labels, tmap_u64 count) {
     const tmap_u64 bytes = count * sizeof(tmap_label_shape);
     tmap_label_shape *shapes = (tmap_label_shape *)memory(plan->gpus.ranks * bytes);
+    gpus_barrier();
     CHECK_NCCL(tmap_stripes_measure(plan, labels, count, shapes, 0));
     gpus_wait(plan->gpus);
     tmap_label_shape *lakes = (tmap_label_shape *)malloc((size_t)bytes);
@@ -149,6 +150,7 @@ static tmap_u64 largest(const tmap_stripes_plan *plan, const void *labels, tmap_
 static void exchange_rows(const tmap_stripes_plan *plan, int last, void *labels) {
     const tmap_nccl *gpus = &plan->gpus;
     const tmap_u64 row = row_bytes(&plan->label.array), rows = plan->rows.count;
+    gpus_barrier();
     CHECK_NCCL(ncclGroupStart());
     if (rows && gpus->rank)
         CHECK_NCCL(ncclSend(labels, row, ncclChar, (int)gpus->rank - 1, gpus->comm, 0));

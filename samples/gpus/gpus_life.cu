@@ -119,9 +119,9 @@ static run life(const tmap_nccl *gpus, tmap_u32 r, int steps) {
     begin<<<4096, 256>>>(p, state[0]);
     CHECK_GPU(cudaGetLastError());
 
-    double start = 0;
+    double start = gpus_begin(*gpus);
     for (int t = 0; t < steps; ++t) {
-        if (t == 1) start = gpus_begin(*gpus); // NCCL connects the GPUs in the first step
+        if (t == 1) start = gpus_begin(*gpus); // NCCL has connected the GPUs in the first step
         step(gpus, &halo, &plan, state[t % 2], state[(t + 1) % 2]);
         if (t % 256 == 255) gpus_wait(*gpus); // shows the time limit that there is progress
     }
