@@ -36,8 +36,8 @@
 // ---- cells --------------------------------------------------------------------------------------
 
 // A periodic cell, made by tmap_image_make_f32. Two points have at most one image of each other
-// within the square root of radius2, 0 for a cell that is not periodic; within a larger radius they
-// can have several, of which tmap_image_f32 gives the nearest alone.
+// within the square root of radius2, which is 0 for a cell that is not periodic. Within a larger
+// radius they can have several: tmap_image_f32 gives the nearest alone.
 typedef struct tmap_image_cell_f32 {
     float vector[3][3];      // short vectors of the lattice, zeros in place of missing ones
     float inverse[3][3];     // fractional coordinate i of d: the product of d with row i
@@ -279,9 +279,9 @@ TMAP_FN int tmapi_image_make(const double *vectors, double limit, double slack,
 
 // Makes a cell from its three vectors: a, b and c, nine numbers in any unit, zeros for one that is
 // not periodic. Any vectors of a lattice give the same images. Lengths: 1e-30 to 1e30 (f32: 1e-12
-// to 1e12). Returns TMAP_EINVAL for a null pointer, a NaN, and vectors of which one is, up to
-// 1e-10, a sum of multiples of the others; TMAP_ERANGE for other lengths. Writes *out only on
-// success. Cost: some microseconds on the host.
+// to 1e12). Returns TMAP_EINVAL for a null pointer, a NaN, and vectors that span 1e-10 or less of
+// the product of their lengths; TMAP_ERANGE for other lengths. Writes *out only on success. Not for
+// hot loops: it takes thousands of operations.
 // Example: {10,0,0, 0,10,0, 0,0,0}: a film, periodic along x and y: shifts 0, radius2 25.
 TMAP_FN int tmap_image_make_f64(const double *vectors, tmap_image_cell_f64 *out) {
     return tmapi_image_make(vectors, 1e30, 1e-13, out);

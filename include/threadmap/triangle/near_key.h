@@ -162,7 +162,8 @@ TMAP_FN tmap_u64 tmap_near_key_point_f32(const float *x, const float *low, const
     tmap_u32 cell[3] = {0, 0, 0};
     int nan = 0;
     if (axes != 2 && axes != 3) return 0;
-    for (tmap_u32 i = 0; i < axes; ++i) {
+    for (tmap_u32 i = 0; i < 3; ++i) {
+        if (i >= axes) break;
         cell[i] = tmap_near_key_cell_f32(x[i], low[i], scale[i], bits);
         nan |= x[i] != x[i];
     }
@@ -173,7 +174,8 @@ TMAP_FN tmap_u64 tmap_near_key_point_f64(const double *x, const double *low, con
     tmap_u32 cell[3] = {0, 0, 0};
     int nan = 0;
     if (axes != 2 && axes != 3) return 0;
-    for (tmap_u32 i = 0; i < axes; ++i) {
+    for (tmap_u32 i = 0; i < 3; ++i) {
+        if (i >= axes) break;
         cell[i] = tmap_near_key_cell_f64(x[i], low[i], scale[i], bits);
         nan |= x[i] != x[i];
     }
