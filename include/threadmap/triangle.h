@@ -7,9 +7,7 @@
 #define TMAP_TRIANGLE_H
 
 #include "triangle/condensed.h"
-#include "triangle/image.h"
 #include "triangle/map.h"
-#include "triangle/near_key.h"
 #include "triangle/pairs.h"
 #include "triangle/pairs_frames.h"
 #include "triangle/pairs_rows.h"

@@ -65,8 +65,8 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
 
-# What serves clients alone, and so is in no include of a folder either.
-SERVING = paths("fractal/ca_rule")
+# What serves clients alone, or few programs, and so is in no include of a folder either.
+SERVING = paths("fractal/ca_rule", "triangle/image", "triangle/near_key")
 
 
 def layer(header):

@@ -157,6 +157,10 @@ static void check_refused(void) {
     REFUSED(tmap_near_sort(&plan, memory, NULL, order, 0));
     REFUSED(tmap_near_sort(&plan, memory, memory + 8, order, 0));
     REFUSED(tmap_near_sort(&plan, memory, memory, NULL, 0));
+    CHECK(tmap_near_sort_plan_make(TMAP_NEAR_SORT_MAX, 3, 4, 0, &plan));
+    HOLDS(plan.bits == 32 && plan.levels == 11 && plan.workspace >> 31 == 12);
+    CHECK(tmap_near_sort_plan_make(TMAP_NEAR_SORT_MAX, 8, 8, 63, &plan));
+    HOLDS(plan.levels == 21 && plan.workspace >> 31 == 20);
     CHECK(tmap_near_sort_plan_make(0, 3, 4, 0, &plan));
     RETURNS(tmap_near_sort(&plan, NULL, NULL, NULL, 0), cudaSuccess);
     kit_release(0);

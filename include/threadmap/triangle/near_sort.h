@@ -278,7 +278,7 @@ static inline cudaError_t tmap_near_sort(const tmap_near_sort_plan *plan, const 
         (tmap_u64)workspace % 16 || (tmap_u64)order % 4)
         return cudaErrorInvalidValue;
     temporary = (void *)tmapi_near_sort_divide(plan, (tmap_u64)workspace, &j), j.points = points;
-    // The sort exchanges its buffers once for each 8 bits: after an odd number it ends in numbers[1].
+    // The sort exchanges its buffers once for each 8 bits: an odd number ends in numbers[1].
     numbers[0] = (plan->bits + 7) / 8 % 2 ? j.numbers : order;
     numbers[1] = numbers[0] == order ? j.numbers : order;
     j.numbers = numbers[0];
