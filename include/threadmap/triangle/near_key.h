@@ -49,13 +49,13 @@ TMAP_FN tmap_u64 tmapi_near_key_from_gray(tmap_u64 v) {
     return v;
 }
 
-// The lowest k bits * bits bits of a key as Gray code.
-TMAP_FN tmap_u64 tmapi_near_key_gray(tmap_u64 key, tmap_u32 k_bits) {
-    if (k_bits < 64) key &= (1ull << k_bits) - 1;
+// The lowest `width` bits of a key as Gray code.
+TMAP_FN tmap_u64 tmapi_near_key_gray(tmap_u64 key, tmap_u32 width) {
+    if (width < 64) key &= (1ull << width) - 1;
     return key ^ key >> 1;
 }
 
-// The key of a cell of two axes. bits: 1 to 32 of each coordinate; the key has 2 bits.
+// The key of a cell of two axes. bits: of each coordinate, 1 to 32; a key has twice as many.
 // Examples: bits = 2: (0,0) (1,0) (1,1) (0,1) (0,2) -> 0 1 2 3 4.
 TMAP_FN tmap_u64 tmap_near_key_xy(tmap_xy cell, tmap_u32 bits) {
     tmap_u64 gray = 0;
@@ -86,7 +86,7 @@ TMAP_FN tmap_xy tmap_near_key_xy_at(tmap_u64 key, tmap_u32 bits) {
     return cell;
 }
 
-// The key of a cell of three axes. bits: 1 to 21 of each coordinate; the key has 3 bits. Cost on
+// The key of a cell of three axes. bits: of each coordinate, 1 to 21; a key has 3 times as many. Cost on
 // sm_90: 182 instructions for a constant 10 and a key of 32 bits, about 410 for 21.
 // Examples: bits = 1, (1,1,0) -> 4; bits = 10, (1023,0,0) -> 2^30 - 1.
 TMAP_FN tmap_u64 tmap_near_key_xyz(tmap_xyz cell, tmap_u32 bits) {
