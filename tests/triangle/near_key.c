@@ -134,6 +134,10 @@ static void check_cells(void) {
 static void check_range(void) {
     const tmap_xy p = {5, 9};
     const tmap_xyz q = {5, 9, 7};
+    const tmap_xy next = {0, 2};
+    const tmap_xyz fifth = {1, 1, 0};
+    kit_case("the examples");
+    HOLDS(tmap_near_key_xy(next, 2) == 4 && tmap_near_key_xyz(fifth, 1) == 4);
     kit_case("bits outside their range");
     HOLDS(tmap_near_key_xy(p, 0) == 0 && tmap_near_key_xy(p, 33) == 0);
     HOLDS(tmap_near_key_xyz(q, 0) == 0 && tmap_near_key_xyz(q, 22) == 0);

@@ -86,8 +86,8 @@ TMAP_FN tmap_xy tmap_near_key_xy_at(tmap_u64 key, tmap_u32 bits) {
     return cell;
 }
 
-// The key of a cell of three axes. bits: of each coordinate, 1 to 21; a key has 3 times as many. Cost on
-// sm_90: 182 instructions for a constant 10 and a key of 32 bits, about 410 for 21.
+// The key of a cell of three axes. bits: of each coordinate, 1 to 21; a key has 3 times as many.
+// Cost on sm_90: 182 instructions for a constant 10 and a key of 32 bits, about 410 for 21.
 // Examples: bits = 1, (1,1,0) -> 4; bits = 10, (1023,0,0) -> 2^30 - 1.
 TMAP_FN tmap_u64 tmap_near_key_xyz(tmap_xyz cell, tmap_u32 bits) {
     tmap_u64 gray = 0;
