@@ -40,6 +40,7 @@ ENGINES = paths("launch", "cxx", "nccl", "share_memory",
 # Headers that need a library beyond CUDA's runtime: compiled by the tests of what uses them.
 OPTIONAL = {"threadmap/nccl.h": {"nccl.h"}, "threadmap/share_memory.h": {"cuda.h", "string.h"},
             "threadmap/fractal/halo.h": {"stdlib.h", "string.h"},
+            "threadmap/triangle/near_sort.h": {"cub/device/device_radix_sort.cuh"},
             "threadmap/raster/stripes_base.h": {"nccl.h"}, "threadmap/raster/stripes.h": {"nccl.h"},
             "threadmap/raster/stripes_flood.h": {"nccl.h"}}
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
@@ -49,7 +50,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/pdist",
+                "triangle/near_sort", "triangle/pdist",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
@@ -64,8 +65,8 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
 
-# What serves clients alone, and so is in no include of a folder either.
-SERVING = paths("fractal/ca_rule")
+# What serves clients alone, or few programs, and so is in no include of a folder either.
+SERVING = paths("fractal/ca_rule", "triangle/image", "triangle/near_key")
 
 
 def layer(header):
