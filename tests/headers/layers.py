@@ -21,7 +21,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
+COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
                     "fractal/warp", "fractal/rows", "fractal/compact_stencil",
                     "adaptive/olt", "papers/olt_blocks",
                     "papers/group", "papers/mma", "papers/block", "papers/box",
@@ -52,7 +52,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
+                "triangle/near_groups", "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",

@@ -9,6 +9,7 @@
 //     tmap_near_rows     accumulates for each point over its neighbours (near_rows.h)
 //     tmap_near_select   lists the pairs for which a function returns non-zero (near_select.h)
 //     tmap_near_nearest  finds the k nearest of each point (near_nearest.h)
+//     tmap_near_link     finds groups of points that are linked (near_groups.h)
 //
 // The functions for a pair are those of pairs.h. You also give a function for two boxes of points:
 //
@@ -36,6 +37,7 @@
 #ifndef TMAP_TRIANGLE_NEAR_H
 #define TMAP_TRIANGLE_NEAR_H
 
+#include "../forest.h"
 #include "near_set.h"
 
 // ---- the plan of facts --------------------------------------------------------------------------
@@ -44,6 +46,7 @@
 enum {
     TMAP_NEAR_KIND_EACH = 1, // tmap_near_each, tmap_near_fold, tmap_near_select
     TMAP_NEAR_KIND_ROWS,     // tmap_near_rows
+    TMAP_NEAR_KIND_GROUPS,   // tmap_near_link (near_groups.h)
     TMAP_NEAR_KIND_NEAREST   // tmap_near_nearest (near_nearest.h)
 };
 
@@ -54,6 +57,7 @@ typedef struct tmap_near_plan {
     tmap_u32 others;                        // points of the second set; 0: there is no second set
     tmapi_near_layout mine, other;          // of the set, and of the one with the points j
     tmap_u32 kind;                          // a TMAP_NEAR_KIND
+    tmap_u32 phase;                         // of near_groups.h
     tmap_u32 run, parts;                    // leaves of an item; items of a leaf, a power of two
     tmap_u64 items, first, count;           // all items; the share: its first item, their number
     const void *kernel;                     // the kernel to launch
@@ -89,7 +93,7 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
         tmap_near_shape second = p->set;
         second.n = p->others, p->other = tmapi_near_layout_of(second);
     }
-    if (p->kind == TMAP_NEAR_KIND_EACH)
+    if (p->kind == TMAP_NEAR_KIND_EACH || p->kind == TMAP_NEAR_KIND_GROUPS)
         while (p->parts < TMAPI_NEAR_PARTS && leaves * p->parts < TMAPI_NEAR_ITEMS) p->parts *= 2;
     p->items = (tmap_u64)((leaves + p->run - 1) / p->run) * p->parts;
     p->first = 0, p->count = p->items;
@@ -101,7 +105,7 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
 TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap_near_plan *out) {
     tmap_near_plan p;
     if (!out || !facts || !tmapi_near_shape_fits(set)) return TMAP_EINVAL;
-    p.set = set, p.others = 0, p.kind = TMAP_NEAR_KIND_EACH, p.kernel = 0;
+    p.set = set, p.others = 0, p.kind = TMAP_NEAR_KIND_EACH, p.phase = 0, p.kernel = 0;
     p.block = TMAP_NEAR_THREADS, p.shared = tmapi_near_shared(set.d, set.size);
     p.resident = tmap_resident_blocks(facts, p.block, p.shared) * facts->device.processors;
     if (!p.resident) return TMAP_ERANGE;
@@ -183,7 +187,28 @@ typedef struct tmapi_near {
     tmap_u32 group[3], some[3], all[3];
     tmap_u32 top;   // groups of level 2 that have been looked at
     tmap_u32 count; // points of the lane's leaf
+    // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the first
+    // places of the leaf's parts, as bits, and their root, if they have one.
+    tmap_u32 *parent;
+    const unsigned char *solid;
+    tmap_u32 parts, root;
 } tmapi_near;
+
+// 1 if node a is before node b.
+TMAP_DEVICE int tmapi_near_earlier(const void *, tmap_u32 a, tmap_u32 b) { return a < b; }
+
+// Unites the leaf with box number b of a level, if it is one group and reach says ALL. Returns what
+// reach says, or NONE if the box needs no visit.
+TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, int says) {
+    const tmap_u32 first = b << 5 * (level + 1);
+    if (!s->solid[s->plan->mine.level[level] * 32 + b]) return says;
+    if (tmapi_forest_root(s->parent, first) == s->root) return TMAP_NEAR_NONE;
+    if (says != TMAP_NEAR_ALL) return says;
+    for (tmap_u32 left = s->parts; left; left &= left - 1)
+        tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)left) - 1, first,
+                           tmapi_near_earlier, 0);
+    return TMAP_NEAR_NONE;
+}
 
 // Looks at the boxes of a group, a lane each: those that may be near are left to be visited. above: 1
 // if reach said ALL of the group. Not left are boxes that do not exist, are earlier, are those of
@@ -208,6 +233,8 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, 
         s->how.bulk(s->job, s->accumulator, s->box, &box);
         says = TMAP_NEAR_NONE;
     }
+    if (s->parent && level <= dealt && later && says != TMAP_NEAR_NONE)
+        says = tmapi_near_link_box(s, level, b, says);
     s->group[level] = group, s->count = box.count; // of level 0, when it is read
     s->some[level] = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
     s->all[level] = __ballot_sync(0xffffffffu, says == TMAP_NEAR_ALL);
@@ -239,6 +266,7 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf, int all, tmap_u32
         tmapi_near_box_make(&box, point.bytes, d, size);
         in = s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE;
     }
+    if (s->parent && in) in = tmapi_forest_root(s->parent, leaf * 32 + lane) != s->root;
     hits = __ballot_sync(0xffffffffu, in);
     if (in) {
         const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
@@ -246,7 +274,8 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf, int all, tmap_u32
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, point.bytes + k * size,
                              size);
-        s->number[at] = tmapi_near_number(s->other, &s->plan->other, leaf, lane);
+        s->number[at] =
+            s->parent ? leaf * 32 + lane : tmapi_near_number(s->other, &s->plan->other, leaf, lane);
     }
     s->have += __popc(hits);
     __syncwarp();
@@ -333,6 +362,7 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     s.rows = memory, s.queue = queues + warp * TMAPI_NEAR_QUEUE * bytes;
     s.row_number = numbers, s.number = numbers + TMAP_NEAR_LEAF + warp * TMAPI_NEAR_QUEUE;
     s.leaf = s.have = s.turn = s.me = s.top = s.count = 0, s.warps = TMAPI_NEAR_WARPS, s.both = 0;
+    s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
 
