@@ -230,6 +230,20 @@ static void run(tmap_u64 *state, tmap_u32 n) {
     kit_release(0);
 }
 
+// A leaf of two parts that only the next leaf links. odd: where that one's last point lies: with the
+// others, all pairs of the leaves are linked.
+static void run_bridge(float odd) {
+    const tmap_near_shape shape = {64, 1, 4};
+    tmap_u64 state = 5;
+    float points[64];
+    job j = started(&kernels[2], 1, 64);
+    kit_case("a bridge, odd %g", (double)odd);
+    for (int i = 0; i < 64; ++i) points[i] = i < 16 ? 0 : i < 32 ? 1.5f : i < 63 ? 0.75f : odd;
+    j.all = prepared(shape, kit_to_device(points, sizeof points), 0);
+    run_friends(&kernels[2], shape, (const unsigned char *)points, j, &state);
+    kit_release(0);
+}
+
 static void run_refused(void) {
     const tmap_near_shape shape = {100, 3, 4}, bad = {100, 9, 4};
     tmap_near_plan plan, other;
@@ -271,6 +285,8 @@ int main(void) {
         for (size_t i = 0; i < COUNT(some) - (kit_small ? 1u : 0u); ++i) run(&state, some[i]);
     for (int i = 0; i < (kit_full ? 300 : 30); ++i)
         run(&state, (tmap_u32)(kit_random(&state) % 500));
+    run_bridge(0.75f);
+    run_bridge(-0.875f);
     run_refused();
     return kit_end("test_near_groups");
 }
