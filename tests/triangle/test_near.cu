@@ -7,6 +7,7 @@
 #define TMAPI_NEAR_ITEMS_MOST 30u
 #include "triangle/near_check.h"
 
+#include <threadmap/triangle/near_graph.h>
 #include <threadmap/triangle/near_rows.h>
 #include <threadmap/triangle/near_select.h>
 
@@ -67,6 +68,7 @@ typedef struct job {
     tmap_fold_to to;
     void *result;
     tmap_near_list list;
+    tmap_near_graph_to graph;
 } job;
 
 // The same for (i, j) and (j, i).
@@ -156,7 +158,10 @@ static __device__ void join(void *, void *sum, const void *other) {
     { choose, 0, 8, 1 }
 #define WITH const tmap_near_choice how =
 #define LIST tmap_near_select(&plan, points, how, &j.list, &j)
-#define BULK tmap_near counts = points
+#define GRAPH \
+    { choose, 4, 4, 1 }
+#define CONNECT tmap_near_connect(&plan, points, how, &j.graph, &j)
+#define BULK    tmap_near counts = points
 #define KERNELS(D, type) \
     KERNEL(each, D, type, tmap_near_each(&plan, points, visit, &j)) \
     KERNEL(fold, D, type, tmap_near_fold(&plan, points, add, fold, j.to, &j)) \
@@ -164,7 +169,9 @@ static __device__ void join(void *, void *sum, const void *other) {
            tmap_near_fold(&plan, counts, add, fold, j.to, &j)) \
     KERNEL(rows, D, type, tmap_near_rows(&plan, points, give, fold, j.result, &j)) \
     KERNEL(once, D, type, WITH ONCE; LIST) \
-    KERNEL(both, D, type, WITH BOTH; LIST)
+    KERNEL(both, D, type, WITH BOTH; LIST) \
+    KERNEL(graph, D, type, WITH GRAPH; CONNECT) \
+    KERNEL(bare, D, type, WITH BOTH; CONNECT)
 KERNELS_OF(KERNELS)
 #define NAME(name, D, type) (const void *)name##_##D##_##type
 #define NAMES(D, type) \
@@ -174,10 +181,11 @@ KERNELS_OF(KERNELS)
      NAME(fold, D, type), \
      NAME(bulk, D, type), \
      NAME(rows, D, type), \
-     {NAME(once, D, type), NAME(both, D, type)}},
+     {NAME(once, D, type), NAME(both, D, type)}, \
+     {NAME(graph, D, type), NAME(bare, D, type)}},
 static const struct kernels {
     tmap_u32 d, size;
-    const void *each, *fold, *bulk, *rows, *list[2];
+    const void *each, *fold, *bulk, *rows, *list[2], *graph[2];
 } kernels[] = {KERNELS_OF(NAMES)};
 
 // ---- boxes --------------------------------------------------------------------------------------
@@ -380,6 +388,49 @@ static void run_list(const problem *p, const void *kernel, job j, const truth *t
     }
 }
 
+// bare: 8 bytes a column, no values.
+static void run_graph(const problem *p, const void *kernel, job j, const truth *t, int bare,
+                      tmap_u64 *state) {
+    const tmap_u64 all = p->m ? t->pairs : 2 * t->pairs,
+                   capacities[] = {all + 3, all ? all - 1 : 0, 0};
+    const tmap_u32 m = p->m ? p->m : p->n;
+    tmap_near_plan plan;
+    CHECK(tmap_near_graph_plan_make(shape_of(p), kernel, &plan));
+    if (p->m) CHECK(tmap_near_plan_others(&plan, p->m));
+    j.graph.number = bare ? 8 : 4, j.graph.bytes = bare ? 0 : 4;
+    j.graph.starts = (tmap_u64 *)kit_guarded((p->n + 1) * 8ull);
+    j.graph.workspace = kit_guarded(tmap_near_graph_bytes(&plan));
+    for (int c = 0; c < 3; ++c) {
+        const tmap_u64 room = capacities[c] * j.graph.number, values = capacities[c] * 4;
+        tmap_u64 at = 0, written = 0, wrong[2] = {0, 0};
+        if (c) plan.grid = 1 + (tmap_u32)(kit_random(state) % 4);
+        j.graph.capacity = capacities[c];
+        j.graph.columns = kit_guarded(room), j.graph.values = kit_guarded(values);
+        CHECK(tmap_near_graph(&plan, &j, &j.graph, 0));
+        const tmap_u64 *starts = (const tmap_u64 *)kit_to_host(j.graph.starts, (p->n + 1) * 8ull);
+        const void *columns = kit_to_host(j.graph.columns, room);
+        const tmap_u32 *value = (const tmap_u32 *)kit_to_host(j.graph.values, values);
+        for (tmap_u32 i = 0; i < p->n; ++i) {
+            wrong[0] += starts[i] != at;
+            const tmap_u64 end = at + t->rows[i].count;
+            for (tmap_u32 k = 0; k < m; ++k) {
+                if (!t->want[(tmap_u64)i * m + k]) continue;
+                if (end <= capacities[c]) {
+                    wrong[1] += number_at(columns, j.graph.number, at) != k;
+                    wrong[1] += !bare && value[at] != (tmap_u32)hash_of(i, k);
+                    written = end;
+                }
+                ++at;
+            }
+        }
+        expect(wrong[0] == 0 && starts[p->n] == all, "starts of rows");
+        expect(wrong[1] == 0, "columns and values of rows");
+        expect(kit_all((const char *)columns + written * j.graph.number,
+                       room - written * j.graph.number, KIT_POISON),
+               "behind the rows");
+    }
+}
+
 static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
     const struct kernels *k = &kernels[kit_random(state) % COUNT(kernels)];
     problem p = {n, m, k->d, k->size, (int)(kit_random(state) % HOWS), 0, 0};
@@ -414,6 +465,8 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
     run_rows(&p, k->rows, j, &t, state);
     run_list(&p, k->list[0], j, &t, 0, state);
     run_list(&p, k->list[1], j, &t, 1, state);
+    run_graph(&p, k->graph[0], j, &t, 0, state);
+    run_graph(&p, k->graph[1], j, &t, 1, state);
     j.says = TMAP_NEAR_SOME; // always right
     run_fold(&p, k->fold, j, &t, 0, state);
     j.says = TMAP_NEAR_ALL; // without bulk, the function for a pair still decides

@@ -8,6 +8,7 @@
 //     tmap_near_fold     accumulates over these pairs and joins to one value (this header)
 //     tmap_near_rows     accumulates for each point over its neighbours (near_rows.h)
 //     tmap_near_select   lists the pairs for which a function returns non-zero (near_select.h)
+//     tmap_near_connect  finds the graph of all neighbours in compressed rows (near_graph.h)
 //     tmap_near_nearest  finds the k nearest of each point (near_nearest.h)
 //     tmap_near_link     finds groups of points that are linked (near_groups.h)
 //
@@ -47,6 +48,7 @@ enum {
     TMAP_NEAR_KIND_EACH = 1, // tmap_near_each, tmap_near_fold, tmap_near_select
     TMAP_NEAR_KIND_ROWS,     // tmap_near_rows
     TMAP_NEAR_KIND_GROUPS,   // tmap_near_link (near_groups.h)
+    TMAP_NEAR_KIND_GRAPH,    // tmap_near_connect (near_graph.h)
     TMAP_NEAR_KIND_NEAREST   // tmap_near_nearest (near_nearest.h)
 };
 
@@ -57,7 +59,7 @@ typedef struct tmap_near_plan {
     tmap_u32 others;                        // points of the second set; 0: there is no second set
     tmapi_near_layout mine, other;          // of the set, and of the one with the points j
     tmap_u32 kind;                          // a TMAP_NEAR_KIND
-    tmap_u32 phase;                         // of near_groups.h
+    tmap_u32 phase;                         // of near_groups.h and near_graph.h
     tmap_u32 run, parts;                    // leaves of an item; items of a leaf, a power of two
     tmap_u64 items, first, count;           // all items; the share: its first item, their number
     const void *kernel;                     // the kernel to launch
