@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // near.h: the engine for pairs of points that are near each other: neighbour lists, forces within a
 // cutoff, clusters, correlation functions. It is adaptive subdivision (adaptive/ask.h) of the
-// triangle of pairs (map.h): points in an order in which neighbours lie together make blocks of this
-// triangle that are empty, because their points are far apart, and blocks whose pairs are all near.
+// triangle of pairs (map.h): points in an order in which neighbours lie together make blocks of
+// this triangle that are empty, because their points are far apart, and blocks whose pairs are all
+// near.
 //
 //     tmap_near_each     calls a function for every pair that may be near (this header)
 //     tmap_near_fold     accumulates over these pairs and joins to one value (this header)
@@ -23,15 +24,15 @@
 //     ... tmap_near_plan_make(shape, (const void *)count_pairs, &plan);
 //     ... tmap_near_launch(&plan, &j, stream);
 //
-// tmap_near_prepare (near_prepare.h) copies the points, in an order of yours, and finds the boxes of each 32, 1024
-// and 32768 points. near_sort.h makes an order (a Hilbert curve); points that lie in a good order
-// already need none. Results do not depend on the order, only the time does.
+// tmap_near_prepare (near_prepare.h) copies the points, in an order of yours, and finds the boxes
+// of each 32, 1024 and 32768 points. near_sort.h makes an order (a Hilbert curve); points that lie
+// in a good order already need none. Results do not depend on the order, only the time does.
 //
 //     one leaf of 32 points against all later ones:
-//     boxes of 32768    . . # . . . . .          .  cannot be near: reach says NONE
-//     boxes of  1024    . # A . #                 #  may be near: SOME; its parts are looked at
-//     boxes of    32    . # # . . # . #           A  all pairs are near: ALL; a fold with a function
-//     points            . # # # . # ...              `bulk` adds them at once, others visit each
+//     boxes of 32768   . . # . . . . .     .  cannot be near: reach says NONE
+//     boxes of  1024   . # A . #            #  may be near: SOME; its parts are looked at
+//     boxes of    32   . # # . . # . #      A  all pairs are near: ALL; a fold with a function
+//     points           . # # # . # ...         `bulk` adds them at once, others visit each
 //
 // A pair is near if your own function says so. Boxes only leave out pairs that it would refuse:
 // their bounds are rounded outward. A point with a coordinate that is not finite has no pairs.
@@ -102,8 +103,8 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     p->grid = p->count ? (tmap_u32)p->count : 1;
 }
 
-// Makes the plan of tmap_near_plan_make from facts, without a CUDA call; out->kernel is 0. Errors as
-// there: TMAP_EINVAL, TMAP_ERANGE. Writes *out only on success.
+// Makes the plan of tmap_near_plan_make from facts, without a CUDA call; out->kernel is 0. Errors
+// as there: TMAP_EINVAL, TMAP_ERANGE. Writes *out only on success.
 TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap_near_plan *out) {
     tmap_near_plan p;
     if (!out || !facts || !tmapi_near_shape_fits(set)) return TMAP_EINVAL;
@@ -125,8 +126,8 @@ TMAP_FN int tmapi_near_plan_made(const tmap_near_plan *plan) {
 // was. Without _of they return cudaErrorInvalidValue instead.
 
 // Gives a plan a second set, prepared like the first, with the same d and size. Pairs are then (i,
-// j) with i of the first and j of the second set. Sets the share to all items. others: 1 to 2^31; 0:
-// back to one set.
+// j) with i of the first and j of the second set. Sets the share to all items. others: 1 to 2^31;
+// 0: back to one set.
 TMAP_FN int tmap_near_plan_others_of(tmap_near_plan *plan, tmap_u32 others) {
     if (!tmapi_near_plan_made(plan) || others > 0x80000000u) return TMAP_EINVAL;
     plan->others = others;
@@ -151,13 +152,14 @@ TMAP_FN int tmap_near_plan_share_of(tmap_near_plan *plan, tmap_u64 first, tmap_u
 // returns SOME or ALL. A function that returns SOME is always right, and slow.
 typedef int (*tmap_near_reach)(void *job, const tmap_near_box *a, const tmap_near_box *b);
 
-// Your function for all a->count * b->count pairs of two boxes for which reach returned ALL. It does
-// to the accumulator what the function for a pair would have done with each of them.
+// Your function for all a->count * b->count pairs of two boxes for which reach returned ALL. It
+// does to the accumulator what the function for a pair would have done with each of them.
 typedef void (*tmap_near_bulk)(void *job, void *accumulator, const tmap_near_box *a,
                                const tmap_near_box *b);
 
-// Prepared points and how they are near. points.a and .b: sets that tmap_near_prepare has filled, at
-// a multiple of 128. The other members are constants of the kernel. bulk: for tmap_near_fold, or 0.
+// Prepared points and how they are near. points.a and .b: sets that tmap_near_prepare has filled,
+// at a multiple of 128. The other members are constants of the kernel. bulk: for tmap_near_fold, or
+// 0.
 typedef struct tmap_near {
     tmap_points points;
     tmap_near_reach reach;
@@ -166,10 +168,10 @@ typedef struct tmap_near {
 
 // ---- a leaf against all others ------------------------------------------------------------------
 //
-// A block has a leaf, `mine`, in shared memory. Its warps look at the boxes of other points, a lane a
-// box: at all boxes of 32768 points; at the parts of those that may be near; at the leaves of these;
-// and at the points of these. Points that may be near the leaf's box enter the warp's queue. A full
-// queue is worked off: all its points with all points of the leaf.
+// A block has a leaf, `mine`, in shared memory. Its warps look at the boxes of other points, a lane
+// a box: at all boxes of 32768 points; at the parts of those that may be near; at the leaves of
+// these; and at the points of these. Points that may be near the leaf's box enter the warp's queue.
+// A full queue is worked off: all its points with all points of the leaf.
 
 typedef struct tmapi_near {
     const tmap_near_plan *plan;
@@ -189,8 +191,8 @@ typedef struct tmapi_near {
     tmap_u32 group[3], some[3], all[3];
     tmap_u32 top;   // groups of level 2 that have been looked at
     tmap_u32 count; // points of the lane's leaf
-    // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the first
-    // places of the leaf's parts, as bits, and their root, if they have one.
+    // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
+    // first places of the leaf's parts, as bits, and their root, if they have one.
     tmap_u32 *parent;
     const unsigned char *solid;
     tmap_u32 parts, root;
@@ -212,8 +214,8 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
     return TMAP_NEAR_NONE;
 }
 
-// Looks at the boxes of a group, a lane each: those that may be near are left to be visited. above: 1
-// if reach said ALL of the group. Not left are boxes that do not exist, are earlier, are those of
+// Looks at the boxes of a group, a lane each: those that may be near are left to be visited. above:
+// 1 if reach said ALL of the group. Not left are boxes that do not exist, are earlier, are those of
 // another warp, or were added as a whole. Boxes are dealt to the warps at level 1, at level 0 if
 // several blocks share a leaf. Collective for the warp.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, int above) {
@@ -292,8 +294,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level, int *all
 }
 
 // Continues through all points that may be near the leaf until the queue is full. Returns how many
-// points at its beginning are to be worked off before the next call: 0 at the end. Collective for the
-// warp.
+// points at its beginning are to be worked off before the next call: 0 at the end. Collective for
+// the warp.
 TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     if (s->have >= TMAPI_NEAR_BATCH) tmapi_near_keep(s);
     TMAPI_NO_UNROLL
@@ -368,8 +370,8 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     return s;
 }
 
-// Takes leaf k of an item, if it exists: its points into shared memory. Collective for the block, with
-// two barriers.
+// Takes leaf k of an item, if it exists: its points into shared memory. Collective for the block,
+// with two barriers.
 TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u64 item, tmap_u32 k) {
     const tmap_u32 size = s->how.points.size, part = (tmap_u32)item & (s->plan->parts - 1);
     const tmap_u64 leaf = item / s->plan->parts * s->plan->run + k;
@@ -472,12 +474,12 @@ TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
 }
 
 // Calls visit(job, 0, pair, a, b) once for every pair of the plan's share that reach does not rule
-// out, in no particular order. pair: the numbers of the points in your array, i of a and j of b; with
-// one set i may be the larger one. It suits results that you add with atomics. All threads of all
-// blocks call it, in blocks of TMAP_NEAR_THREADS threads. visit: a __device__ function without
+// out, in no particular order. pair: the numbers of the points in your array, i of a and j of b;
+// with one set i may be the larger one. It suits results that you add with atomics. All threads of
+// all blocks call it, in blocks of TMAP_NEAR_THREADS threads. visit: a __device__ function without
 // barriers or collectives. plan: of tmap_near_plan_make.
-// Errors: none are returned; a program compiled with -DTMAP_CHECK stops if the call does not fit the
-// plan.
+// Errors: none are returned; a program compiled with -DTMAP_CHECK stops if the call does not fit
+// the plan.
 // Cost: with n points in a good order, for each leaf some boxes of each level that it meets, then
 // visit for the pairs of the leaf's points with those that may be near the leaf's box.
 TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
@@ -520,13 +522,13 @@ TMAP_FN tmap_u64 tmap_near_fold_bytes(const tmap_near_plan *plan, tmap_u32 bytes
 #if TMAP_CUDA
 
 // Accumulates add(job, accumulator, pair, a, b) over all pairs of the plan's share that reach does
-// not rule out, and writes an accumulator to to.result. Where points.bulk is not 0, it gets the boxes
-// for which reach returns ALL. fold.join(job, accumulator, &other) joins accumulators. You join the
-// results of several shares. to.workspace: tmap_near_fold_bytes bytes. All threads of all blocks call
-// it, once in a launch. The rest is as for tmap_near_each.
+// not rule out, and writes an accumulator to to.result. Where points.bulk is not 0, it gets the
+// boxes for which reach returns ALL. fold.join(job, accumulator, &other) joins accumulators. You
+// join the results of several shares. to.workspace: tmap_near_fold_bytes bytes. All threads of all
+// blocks call it, once in a launch. The rest is as for tmap_near_each.
 // Exactness: the result is the same in every bit in every run and with every grid. A thread's
-// accumulator begins again at fold.zero with each leaf and sees fewer than 2^32 pairs, without those
-// of bulk.
+// accumulator begins again at fold.zero with each leaf and sees fewer than 2^32 pairs, without
+// those of bulk.
 TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tmap_pairs_visit add,
                                 tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAPI_NEAR_WARPS];
@@ -586,8 +588,8 @@ static inline cudaError_t tmapi_near_plan_keep(int code, tmap_near_plan *p, cons
 
 // Makes the plan of a kernel that calls tmap_near_each, tmap_near_fold or tmap_near_select for a
 // prepared set. kernel: a __global__ function of TMAP_NEAR_THREADS threads, cast to const void *. A
-// plan is for the device that is current here, and serves any number of launches on it, with any set
-// of this shape.
+// plan is for the device that is current here, and serves any number of launches on it, with any
+// set of this shape.
 // Returns cudaErrorInvalidValue for a null pointer or a number outside its range,
 // cudaErrorInvalidConfiguration if no block of the kernel fits the device, else the error of a CUDA
 // call. Writes *out only on success.

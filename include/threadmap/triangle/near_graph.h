@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// near_graph.h: the graph of points near each other in compressed rows (CSR): the neighbours of point i
-// are columns[starts[i]] to columns[starts[i + 1] - 1], ascending.
+// near_graph.h: the graph of points near each other in compressed rows (CSR): the neighbours of
+// point i are columns[starts[i]] to columns[starts[i + 1] - 1], ascending.
 //
 //     const tmap_near points = {{j.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
 //     const tmap_near_choice choice = {is_near, sizeof(float), 4, 1};
@@ -65,8 +65,8 @@ TMAP_DEVICE void tmapi_near_graph_put(const tmap_near_graph_to *to, tmap_u64 at,
         tmapi_value_copy((unsigned char *)to->values + at * to->bytes, value, to->bytes);
 }
 
-// Counts or writes the neighbours of the leaf's points among 64 of the queue at a time. next: shared, for
-// each of these points how many it has, or where the next one goes.
+// Counts or writes the neighbours of the leaf's points among 64 of the queue at a time. next:
+// shared, for each of these points how many it has, or where the next one goes.
 TMAP_DEVICE void tmapi_near_graph_queue(const tmapi_near *s, const tmap_near_choice *choice,
                                         const tmap_near_graph_to *to, tmap_u64 *next,
                                         tmap_u32 many) {
@@ -112,10 +112,11 @@ TMAP_DEVICE void tmapi_near_graph_queue(const tmapi_near *s, const tmap_near_cho
     }
 }
 
-// The step of tmap_near_graph that your kernel does, in two launches: the first counts the neighbours of
-// each point, the second one writes them. choice.both is 1, .number and .bytes those of `to`. All threads
-// of all blocks call it, in blocks of TMAP_NEAR_THREADS threads, with the same `to` as tmap_near_graph.
-// plan: of tmap_near_graph_plan_make; with a plan of another kind the call does nothing.
+// The step of tmap_near_graph that your kernel does, in two launches: the first counts the
+// neighbours of each point, the second one writes them. choice.both is 1, .number and .bytes those
+// of `to`. All threads of all blocks call it, in blocks of TMAP_NEAR_THREADS threads, with the same
+// `to` as tmap_near_graph. plan: of tmap_near_graph_plan_make; with a plan of another kind the call
+// does nothing.
 TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                                    tmap_near_choice choice, const tmap_near_graph_to *to,
                                    void *job) {
@@ -218,7 +219,8 @@ TMAP_DEVICE void tmapi_near_exchange(const tmapi_near_row_of *r, tmap_u64 a, tma
 }
 
 // Sorts `count` neighbours by threads first, first + threads, ... of a block, or of a warp alone: a
-// bitonic network (Batcher 1968) whose first step of each stage is mirrored, so that any count will do.
+// bitonic network (Batcher 1968) whose first step of each stage is mirrored, so that any count will
+// do.
 TMAP_DEVICE void tmapi_near_row_sort(const tmapi_near_row_of *r, tmap_u64 count, tmap_u32 first,
                                      tmap_u32 threads) {
     for (tmap_u64 stage = 2; stage < 2 * count; stage *= 2)
@@ -275,13 +277,13 @@ static __global__ void __launch_bounds__(128) tmapi_near_sort_kernel(tmapi_near_
 
 // ---- the call -----------------------------------------------------------------------------------
 
-// Finds the graph of a prepared set. plan: of tmap_near_graph_plan_make, not a share of it. job: of your
-// kernel, which calls tmap_near_connect. If there are more neighbours than to->capacity, starts[n] says
-// so; rows that end within the capacity are complete, and nothing is written behind it. Points that are
-// not finite have no neighbours; those that the set's order leaves out must not exist.
-// Returns cudaErrorInvalidValue for a null pointer, wrong alignment, sizes other than those named, and a
-// plan of another kind or a share of one; else the error of a CUDA call. Does not wait; can be captured
-// in a graph. The result is the same in every run.
+// Finds the graph of a prepared set. plan: of tmap_near_graph_plan_make, not a share of it. job: of
+// your kernel, which calls tmap_near_connect. If there are more neighbours than to->capacity,
+// starts[n] says so; rows that end within the capacity are complete, and nothing is written behind
+// it. Points that are not finite have no neighbours; those that the set's order leaves out must not
+// exist. Returns cudaErrorInvalidValue for a null pointer, wrong alignment, sizes other than those
+// named, and a plan of another kind or a share of one; else the error of a CUDA call. Does not
+// wait; can be captured in a graph. The result is the same in every run.
 // Cost: your kernel twice, a pass over the starts, and a sort of each row.
 static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job job,
                                           const tmap_near_graph_to *to, cudaStream_t stream) {

@@ -11,8 +11,9 @@
 //     ... cudaMalloc(&j.to.nodes, tmap_near_groups_bytes(&plan));
 //     ... tmap_near_groups(&plan, &j, &j.to, stream);
 //
-// Points are nodes of a forest (forest.h). Pairs that are near as a whole need no test and one union
-// for each pair of boxes; a point that is known to be of a leaf's group is not tested with it.
+// Points are nodes of a forest (forest.h). Pairs that are near as a whole need no test and one
+// union for each pair of boxes; a point that is known to be of a leaf's group is not tested with
+// it.
 //
 // DBSCAN (Ester et al. 1996): count the neighbours of each point by tmap_near_rows; tmap_near_cores
 // makes the order of the core points; prepare these as a set of their own, link them; find for each
@@ -32,7 +33,7 @@ typedef struct tmap_near_groups_to {
     void *nodes;      // tmap_near_groups_bytes bytes at a multiple of 16; any content
     tmap_u32 *labels; // receives n labels, in the order of your array
     tmap_u32 *count;  // receives the number of groups; or 0
-    int dense; // 0: a label is the smallest number of its group; 1: labels are 0, 1, ..., in that order
+    int dense;        // 0: a label is its group's smallest number; 1: 0, 1, ... in that order
 } tmap_near_groups_to;
 
 // ---- the workspace ------------------------------------------------------------------------------
@@ -133,7 +134,8 @@ TMAP_DEVICE int tmapi_near_solid(const tmapi_near *s, tmap_u32 level, tmap_u32 b
     return s->how.reach(s->job, &box, &box) == TMAP_NEAR_ALL;
 }
 
-// Begins the forest: the leaves of an item, a warp a leaf, and the larger boxes that begin with them.
+// Begins the forest: the leaves of an item, a warp a leaf, and the larger boxes that begin with
+// them.
 TMAP_DEVICE void tmapi_near_link_begin(tmapi_near *s, tmap_near_linked linked, unsigned char *nodes,
                                        const tmapi_near_nodes *w, tmap_u64 item) {
     const tmap_near_plan *plan = s->plan;
@@ -175,8 +177,8 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
     s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
 }
 
-// Tests the points of the queue with the leaf, 64 at a time, and unites what is linked: a point and a
-// part of the leaf once.
+// Tests the points of the queue with the leaf, 64 at a time, and unites what is linked: a point and
+// a part of the leaf once.
 TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, tmap_u32 many) {
     TMAPI_NO_UNROLL
     for (tmap_u32 first = 0; first < many; first += 64) {
@@ -209,11 +211,12 @@ TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, t
     }
 }
 
-// The step of tmap_near_groups that your kernel does, in two launches: the first finds groups within
-// leaves, the second one unites leaves. All threads of all blocks call it, in blocks of
+// The step of tmap_near_groups that your kernel does, in two launches: the first finds groups
+// within leaves, the second one unites leaves. All threads of all blocks call it, in blocks of
 // TMAP_NEAR_THREADS threads, with the same `to` as tmap_near_groups. points.a: to->set. linked: a
-// __device__ function without barriers or collectives; where reach says ALL it would return non-zero
-// for all pairs. plan: of tmap_near_groups_plan_make; with a plan of another kind the call does nothing.
+// __device__ function without barriers or collectives; where reach says ALL it would return
+// non-zero for all pairs. plan: of tmap_near_groups_plan_make; with a plan of another kind the call
+// does nothing.
 TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
                                 tmap_near_linked linked, const tmap_near_groups_to *to, void *job) {
     unsigned char *nodes = (unsigned char *)to->nodes;
@@ -260,8 +263,8 @@ typedef struct tmapi_near_labels {
     tmapi_near_nodes w;
 } tmapi_near_labels;
 
-// 1 if place `slot` has a point with finite coordinates, whose number is *number; else that of another
-// point or of none.
+// 1 if place `slot` has a point with finite coordinates, whose number is *number; else that of
+// another point or of none.
 TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slot,
                                         tmap_u32 *number) {
     const unsigned char *set = (const unsigned char *)j->to.set;
@@ -332,13 +335,14 @@ static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near
     if (label < j.plan.set.n) j.to.labels[i] = rank[label];
 }
 
-// Finds the groups of a prepared set. plan: of tmap_near_groups_plan_make, not a share of it. job: of
-// your kernel, which calls tmap_near_link. Points that the set's order leaves out get
+// Finds the groups of a prepared set. plan: of tmap_near_groups_plan_make, not a share of it. job:
+// of your kernel, which calls tmap_near_link. Points that the set's order leaves out get
 // TMAP_NEAR_NO_GROUP; a point that is not finite is a group of its own.
-// Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a share
-// of one, or one with a second set; else the error of a CUDA call. Does not wait; can be captured in a
-// graph. Labels are the same in every run.
-// Cost: two launches of your kernel, and two of kernels that read the forest; two more for dense labels.
+// Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
+// share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
+// captured in a graph. Labels are the same in every run.
+// Cost: two launches of your kernel, and two of kernels that read the forest; two more for dense
+// labels.
 static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
                                            const tmap_near_groups_to *to, cudaStream_t stream) {
     tmapi_near_labels j;
@@ -397,10 +401,10 @@ static __global__ void __launch_bounds__(256)
 }
 
 // The order of the core points: those with at least `least` neighbours, themselves not counted
-// (scikit-learn's min_samples is one more). counts: of each point, in the order of your array. order:
-// as for tmap_near_prepare, or 0. cores: receives n numbers, the order of a set of the core points
-// alone. All are device memory. Returns cudaErrorInvalidValue for a null pointer, else the error of the
-// launch; n = 0 launches nothing.
+// (scikit-learn's min_samples is one more). counts: of each point, in the order of your array.
+// order: as for tmap_near_prepare, or 0. cores: receives n numbers, the order of a set of the core
+// points alone. All are device memory. Returns cudaErrorInvalidValue for a null pointer, else the
+// error of the launch; n = 0 launches nothing.
 static inline cudaError_t tmap_near_cores(tmap_u32 n, const tmap_u32 *order, const tmap_u32 *counts,
                                           tmap_u32 least, tmap_u32 *cores, cudaStream_t stream) {
     const tmapi_launch_shape shape = {((tmap_u64)n + 255) / 256, 256, 0};
@@ -411,8 +415,8 @@ static inline cudaError_t tmap_near_cores(tmap_u32 n, const tmap_u32 *order, con
 }
 
 // Gives each point that has no group the group of core point number cores[i], if there is one
-// (cores[i] < n); the others remain noise, TMAP_NEAR_NO_GROUP. labels: of tmap_near_groups for the set
-// of core points. Errors as tmap_near_cores.
+// (cores[i] < n); the others remain noise, TMAP_NEAR_NO_GROUP. labels: of tmap_near_groups for the
+// set of core points. Errors as tmap_near_cores.
 static inline cudaError_t tmap_near_borders(tmap_u32 n, const tmap_u32 *cores, tmap_u32 *labels,
                                             cudaStream_t stream) {
     const tmapi_launch_shape shape = {((tmap_u64)n + 255) / 256, 256, 0};

@@ -14,8 +14,9 @@
 //     ... tmap_near_nearest_plan_make(shape, (const void *)find, &plan);
 //     ... tmap_near_launch(&plan, &j, stream);
 //
-// A warp has a leaf of 32 points, a lane a point with its list of k in registers. It begins with the
-// leaves beside it, and then looks at boxes that are nearer than the worst distance on these lists.
+// A warp has a leaf of 32 points, a lane a point with its list of k in registers. It begins with
+// the leaves beside it, and then looks at boxes that are nearer than the worst distance on these
+// lists.
 #ifndef TMAP_TRIANGLE_NEAR_NEAREST_H
 #define TMAP_TRIANGLE_NEAR_NEAREST_H
 
@@ -43,8 +44,9 @@ TMAP_FN int tmap_near_nearest_plan_of(tmap_near_shape set, const tmap_facts *fac
 
 // ---- the measure --------------------------------------------------------------------------------
 
-// Your function: the measure of two points, a and b as for tmap_pairs_visit, not negative: a distance,
-// its square, or anything that grows with it. value: a float or a double, as the coordinates.
+// Your function: the measure of two points, a and b as for tmap_pairs_visit, not negative: a
+// distance, its square, or anything that grows with it. value: a float or a double, as the
+// coordinates.
 typedef void (*tmap_near_measure)(void *job, const void *a, const void *b, void *value);
 
 // Your function for two boxes: no point of one and point of the other have a smaller measure.
@@ -81,8 +83,8 @@ TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near
 
 // ---- a point's list -----------------------------------------------------------------------------
 //
-// An entry is the bits of a measure, whose order is that of the measures, and the neighbour's number.
-// With floats both are in one word; with doubles the number is beside it.
+// An entry is the bits of a measure, whose order is that of the measures, and the neighbour's
+// number. With floats both are in one word; with doubles the number is beside it.
 
 typedef struct tmapi_near_entry {
     tmap_u64 key;
@@ -102,7 +104,7 @@ TMAP_DEVICE tmapi_near_entry tmapi_near_entry_of(const void *value, tmap_u32 siz
 
 // An entry behind all with smaller measures: what a list begins with.
 TMAP_DEVICE tmapi_near_entry tmapi_near_entry_last(double limit, tmap_u32 size) {
-    const double most = limit > 0 ? limit : (double)INFINITY;
+    const double most = limit > 0 ? limit : __longlong_as_double(0x7ff0000000000000);
     const float rounded = __double2float_ru(most);
     return tmapi_near_entry_of(size == 8 ? (const void *)&most : (const void *)&rounded, size, 0);
 }
@@ -193,11 +195,12 @@ TMAP_DEVICE void tmapi_near_search_leaf(tmapi_near_search *s, const tmap_near_bo
     s->worst = tmapi_near_worst(s, list[s->k.k - 1]);
 }
 
-// The bound of the lane's box, number b of its level; NaN, which is below nothing, if there is none.
+// The bound of the lane's box, number b of its level; NaN, which is below nothing, if there is
+// none.
 TMAP_DEVICE float tmapi_near_search_look(const tmapi_near_search *s, const tmap_near_box *box,
                                          tmap_u32 level, tmap_u32 b) {
     const tmap_near_box there = tmapi_near_box_of(s->other, &s->plan->other, s->points.d, level, b);
-    return there.count ? s->k.bound(s->job, box, &there) : NAN;
+    return there.count ? s->k.bound(s->job, box, &there) : __uint_as_float(0x7fc00000);
 }
 
 // A leaf of the second set that is not far from a box: the nearest box of each level.
@@ -269,11 +272,13 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
             threadIdx.x % 32 < s->count && tmapi_near_before(list[x], last, s->points.size);
         const tmap_u64 key = list[x].key;
         if (s->points.size == 8) {
-            const double v = is ? __longlong_as_double((tmap_i64)key) : (double)INFINITY;
+            const double v =
+                is ? __longlong_as_double((tmap_i64)key) : __longlong_as_double(0x7ff0000000000000);
             to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
             if (to->distances) ((double *)to->distances)[at + x] = s->k.root ? sqrt(v) : v;
         } else {
-            const float v = is ? __uint_as_float((tmap_u32)(key >> 32)) : INFINITY;
+            const float v =
+                is ? __uint_as_float((tmap_u32)(key >> 32)) : __uint_as_float(0x7f800000);
             to->numbers[at + x] = is ? (tmap_u32)key : 0xffffffffu;
             if (to->distances) ((float *)to->distances)[at + x] = s->k.root ? sqrtf(v) : v;
         }
@@ -285,16 +290,16 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
 // Finds for each point of the first set the k.k points of the same set, or of the second one, with
 // the smallest measures below to->limit, nearest first; of equal measures the smaller number is
 // before. Fewer are filled up with number 2^32 - 1 and an infinite distance. A point that is not
-// finite has no neighbours and is none. plan: of tmap_near_nearest_plan_make; a share writes the points
-// of its own leaves. points.a, points.b: prepared sets. All threads of all blocks call it, in blocks
-// of TMAP_NEAR_THREADS threads. measure, bound: __device__ functions without barriers or collectives.
-// to->numbers: n * k.k of them at a multiple of 4; to->distances: at a multiple of their size.
-// Exactness: the result depends neither on the order nor on the grid. A measure that is NaN or
-// infinite is no neighbour's.
-// Errors: a plan of another kind, or k.k outside 1 to TMAP_NEAR_K_MAX: nothing is written.
-// Cost: for each leaf the boxes and leaves that are nearer than its worst k-th neighbour; for each
-// point of these the measure, and 5 k instructions if it enters a list of the warp. 2 k registers
-// (3 k with doubles).
+// finite has no neighbours and is none. plan: of tmap_near_nearest_plan_make; a share writes the
+// points of its own leaves. points.a, points.b: prepared sets. All threads of all blocks call it,
+// in blocks of TMAP_NEAR_THREADS threads. measure, bound: __device__ functions without barriers or
+// collectives. to->numbers: n * k.k of them at a multiple of 4; to->distances: at a multiple of
+// their size. Exactness: the result depends neither on the order nor on the grid. A measure that is
+// NaN or infinite is no neighbour's.
+// Errors: a plan of another kind, or k.k outside 1 to TMAP_NEAR_K_MAX: nothing is written. Cost:
+// for each leaf the boxes and leaves that are nearer than its worst k-th neighbour; for each point
+// of these the measure, and 5 k instructions if it enters a list of the warp. 2 k registers (3 k
+// with doubles).
 TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points points, tmap_near_k k,
                                    const tmap_near_nearest_to *to, void *job) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, bytes = points.d * points.size;

@@ -121,12 +121,12 @@ static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_
     if (lane == 0) tmapi_near_put(&in, 2, b, bounds, count);
 }
 
-// Prepares a set: copies n points and finds their boxes. points: in device memory, the d coordinates
-// of point i from coordinate i * d on, at a multiple of `size`. order: in device memory, the numbers
-// 0 to n - 1, in the order in which points are to lie together (near_sort.h, or yours); 0: as they
-// are. A number of n or more in it stands for no point. set: tmap_near_set_bytes bytes at a multiple
-// of 128 in device memory. Points that have moved a little need no new order: call it again with the
-// same one (a `refit`).
+// Prepares a set: copies n points and finds their boxes. points: in device memory, the d
+// coordinates of point i from coordinate i * d on, at a multiple of `size`. order: in device
+// memory, the numbers 0 to n - 1, in the order in which points are to lie together (near_sort.h, or
+// yours); 0: as they are. A number of n or more in it stands for no point. set: tmap_near_set_bytes
+// bytes at a multiple of 128 in device memory. Points that have moved a little need no new order:
+// call it again with the same one (a `refit`).
 // Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong alignment,
 // else the error of a launch. n = 0 launches nothing. Does not wait; can be captured in a graph.
 // Cost: two launches, which read the points and the order and write the set.

@@ -33,9 +33,9 @@ TMAP_FN int tmap_near_rows_plan_of(tmap_near_shape set, tmap_u32 bytes, const tm
 
 // ---- the call -----------------------------------------------------------------------------------
 
-// Your function for a point and one that may be near it, and the accumulator of the first. It is the
-// function of tmap_pairs_rows: what it adds to to_j is dropped, and it is called once more with both
-// points exchanged.
+// Your function for a point and one that may be near it, and the accumulator of the first. It is
+// the function of tmap_pairs_rows: what it adds to to_j is dropped, and it is called once more with
+// both points exchanged.
 typedef void (*tmap_near_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
                                void *to_j);
 
@@ -70,11 +70,11 @@ TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_near_give give,
 
 // Accumulates give(job, pair, a, b, to_i, to_j) for each point of the first set over all points of
 // the same set, or of the second one, that reach does not rule out, and writes an accumulator for
-// each to result, in the order of your array; fold.zero where there are none. What give adds to to_j
-// is dropped: a pair is visited from both sides. fold.join joins four partial results. A share writes
-// the points of its own leaves. plan: of tmap_near_rows_plan_make for the same fold.bytes; with a
-// plan of another kind the call writes nothing. result: n accumulators, at a multiple of 4. The rest
-// is as for tmap_near_each.
+// each to result, in the order of your array; fold.zero where there are none. What give adds to
+// to_j is dropped: a pair is visited from both sides. fold.join joins four partial results. A share
+// writes the points of its own leaves. plan: of tmap_near_rows_plan_make for the same fold.bytes;
+// with a plan of another kind the call writes nothing. result: n accumulators, at a multiple of 4.
+// The rest is as for tmap_near_each.
 // Exactness: as tmap_near_fold.
 TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tmap_near_give give,
                                 tmap_fold fold, void *result, void *job) {
@@ -114,8 +114,8 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
 
 #if !TMAP_NVRTC
 
-// Makes the plan of a kernel that calls tmap_near_rows with accumulators of `bytes` bytes: a multiple of
-// 4, 4 to TMAP_FOLD_BYTES_MAX.
+// Makes the plan of a kernel that calls tmap_near_rows with accumulators of `bytes` bytes: a
+// multiple of 4, 4 to TMAP_FOLD_BYTES_MAX.
 static inline cudaError_t tmap_near_rows_plan_make(tmap_near_shape set, tmap_u32 bytes,
                                                    const void *kernel, tmap_near_plan *out) {
     tmap_near_plan p;

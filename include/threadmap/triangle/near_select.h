@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// near_select.h: lists the pairs of points near each other for which your function returns non-zero:
-// neighbour lists, radius graphs. near.h says how points are prepared and how functions of two boxes
-// are written.
+// near_select.h: lists the pairs of points near each other for which your function returns
+// non-zero: neighbour lists, radius graphs. near.h says how points are prepared and how functions
+// of two boxes are written.
 //
 //     const tmap_near points = {{j.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
 //     const tmap_near_choice choice = {is_near, sizeof(float), 4, 1};
@@ -69,8 +69,8 @@ TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_liste
                          l->choice.bytes);
 }
 
-// Counts or writes the chosen pairs of the lanes' points, `per` each, with a row. exists: bit c: the
-// lane has point c. The lanes' pairs with a row follow each other. Collective for the warp.
+// Counts or writes the chosen pairs of the lanes' points, `per` each, with a row. exists: bit c:
+// the lane has point c. The lanes' pairs with a row follow each other. Collective for the warp.
 TMAP_DEVICE void tmapi_near_list_row(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
                                      const tmapi_pairs_point *points, const tmap_u32 *numbers,
                                      tmap_u32 exists, tmap_u32 per) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// near_set.h: a set of points as near.h reads it: a copy in an order in which neighbours lie together,
-// and the boxes of each 32, 1024 and 32768 of them; and what is known of the distance of two boxes.
-// near_prepare.h writes it.
+// near_set.h: a set of points as near.h reads it: a copy in an order in which neighbours lie
+// together, and the boxes of each 32, 1024 and 32768 of them; and what is known of the distance of
+// two boxes. near_prepare.h writes it.
 #ifndef TMAP_TRIANGLE_NEAR_SET_H
 #define TMAP_TRIANGLE_NEAR_SET_H
 
@@ -73,15 +73,16 @@ typedef struct tmap_near_box {
     tmap_u32 count;
 } tmap_near_box;
 
-// What a function of yours says of two boxes. NONE: your function for a pair would refuse every pair
-// of a point of one and a point of the other. ALL: it would take every pair. SOME: neither is sure.
+// What a function of yours says of two boxes. NONE: your function for a pair would refuse every
+// pair of a point of one and a point of the other. ALL: it would take every pair. SOME: neither is
+// sure.
 enum { TMAP_NEAR_NONE, TMAP_NEAR_SOME, TMAP_NEAR_ALL };
 
 // ---- ready reaches ------------------------------------------------------------------------------
 //
 // They are for functions of a pair that compare a distance of differences of coordinates with a
-// limit, squared or not, with < or <=. Such a function and a bound of a box differ by some roundings;
-// the bounds below leave room for 64 of them.
+// limit, squared or not, with < or <=. Such a function and a bound of a box differ by some
+// roundings; the bounds below leave room for 64 of them.
 
 #define TMAPI_NEAR_ROOM 1.00000763f // 1 + 2^-17
 
@@ -137,8 +138,8 @@ TMAP_DEVICE int tmap_near_chebyshev(const tmap_near_box *a, const tmap_near_box 
     return tmapi_near_say(least, most, limit, limit);
 }
 
-// Points within a radius of the nearest image, in a right-angled box. lengths: of the box along each
-// axis; 0: this axis is open. Points may lie outside the box. The function for a pair takes
+// Points within a radius of the nearest image, in a right-angled box. lengths: of the box along
+// each axis; 0: this axis is open. Points may lie outside the box. The function for a pair takes
 // differences d - length * rint(d / length).
 TMAP_DEVICE int tmap_near_periodic(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 axes,
                                    const float *lengths, float radius) {
