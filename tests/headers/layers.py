@@ -32,7 +32,7 @@ COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
 ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "fractal/each3", "fractal/stencil3", "fractal/halo",
-                "triangle/near", "triangle/near_nearest", "triangle/near_rows",
+                "triangle/near", "triangle/near_cell", "triangle/near_nearest", "triangle/near_rows",
                 "triangle/near_select", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
@@ -69,7 +69,7 @@ HEAVY = paths()
 
 # What is in no include of a folder either: what serves clients alone, and engines that are large or
 # need more than CUDA.
-SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/image", "triangle/near",
+SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/image", "triangle/near", "triangle/near_cell",
                 "triangle/near_key", "triangle/near_nearest", "triangle/near_rows",
                 "triangle/near_select", "triangle/near_set")
 

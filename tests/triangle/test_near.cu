@@ -7,6 +7,7 @@
 #define TMAPI_NEAR_ITEMS_MOST 30u
 #include "triangle/near_check.h"
 
+#include <threadmap/triangle/near_cell.h>
 #include <threadmap/triangle/near_graph.h>
 #include <threadmap/triangle/near_rows.h>
 #include <threadmap/triangle/near_select.h>
@@ -14,7 +15,7 @@
 // ---- problems -----------------------------------------------------------------------------------
 
 // How two points are near.
-enum { WITHIN, TOUCHING, CHEBYSHEV, PERIODIC, HOWS };
+enum { WITHIN, TOUCHING, CHEBYSHEV, PERIODIC, CELL, HOWS };
 
 // Axes of the position: all coordinates but the radius of a ball.
 TMAP_FN tmap_u32 axes_of(int how, tmap_u32 d) { return how == TOUCHING ? d - 1 : d; }
@@ -22,7 +23,8 @@ TMAP_FN tmap_u32 axes_of(int how, tmap_u32 d) { return how == TOUCHING ? d - 1 :
 typedef struct problem {
     tmap_u32 n, m, d, size; // m: points of the second set, or 0
     int how;
-    float radius, length; // length of a periodic box along axis 0 and on; axis 1 is open
+    float radius, length;     // length of a periodic box along axis 0 and on; axis 1 is open
+    tmap_image_cell_f32 cell; // for 3 floats
 } problem;
 
 static inline tmap_near_shape shape_of(const problem *p) {
@@ -35,6 +37,11 @@ TMAP_FN int is_near(const problem *p, tmap_u32 d, tmap_u32 size, const void *a, 
     if (size == 4) {
         const float *x = (const float *)a, *y = (const float *)b;
         float sum = 0, most = 0, limit = p->radius;
+        if (p->how == CELL) {
+            float t[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+            tmap_image_f32(&p->cell, t);
+            return t[0] * t[0] + t[1] * t[1] + t[2] * t[2] < limit * limit;
+        }
         for (tmap_u32 k = 0; k < axes_of(p->how, d); ++k) {
             float t = x[k] - y[k];
             if (p->how == PERIODIC && k != 1) t -= p->length * rintf(t / p->length);
@@ -102,6 +109,7 @@ static __device__ int reach(void *at, const tmap_near_box *a, const tmap_near_bo
     switch (p->how) {
     case TOUCHING: return tmap_near_touching(a, b, p->d - 1);
     case CHEBYSHEV: return tmap_near_chebyshev(a, b, p->d, p->radius);
+    case CELL: return tmap_near_in_cell(a, b, &p->cell, p->radius);
     case PERIODIC: return tmap_near_periodic(a, b, p->d, lengths, p->radius);
     default: return tmap_near_within(a, b, p->d, p->radius);
     }
@@ -431,13 +439,17 @@ static void run_graph(const problem *p, const void *kernel, job j, const truth *
     }
 }
 
-static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
-    const struct kernels *k = &kernels[kit_random(state) % COUNT(kernels)];
-    problem p = {n, m, k->d, k->size, (int)(kit_random(state) % HOWS), 0, 0};
+static void run_of(tmap_u64 *state, tmap_u32 n, tmap_u32 m, const struct kernels *k, int how) {
+    static const double vectors[9] = {0.875, 0, 0, 0.25, 0.75, 0, -0.3125, 0.25, 0.625};
+    problem p;
     const int kind = (int)(kit_random(state) % KINDS), turn = check_turn();
     const float wide[] = {0, 0.01f, 0.0625f, 0.2f, 0.6f, 3};
+    memset(&p, 0, sizeof p);
+    p.n = n, p.m = m, p.d = k->d, p.size = k->size, p.how = how;
+    if (tmap_image_make_f32(vectors, &p.cell)) expect(0, "the cell");
     p.radius = wide[kit_random(state) % COUNT(wide)], p.length = 0.875f;
     if (p.how == TOUCHING && p.d == 1) p.how = WITHIN;
+    if (p.how == CELL && (p.d != 3 || p.size != 4)) p.how = WITHIN;
     if (p.how == PERIODIC && p.radius > 0.4375f) p.radius = 0.3f;
     if (!turn) return;
     kit_case("n = %u, m = %u, d = %u, %u bytes, how %d, radius %g, points %d", n, m, p.d, p.size,
@@ -473,6 +485,11 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
     run_fold(&p, k->fold, j, &t, 0, state);
     expect(kit_number(j.wrong) == 0, "visits with other points");
     kit_release(0);
+}
+
+static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 m) {
+    const struct kernels *k = &kernels[kit_random(state) % COUNT(kernels)];
+    run_of(state, n, m, k, (int)(kit_random(state) % HOWS));
 }
 
 // ---- what must be refused -----------------------------------------------------------------------
@@ -567,6 +584,8 @@ int main(void) {
         run(&state, some[i], i % 2 * 700);
     for (int i = 0; i < (kit_full ? 300 : 20); ++i)
         run(&state, (tmap_u32)(kit_random(&state) % 400), (tmap_u32)(kit_random(&state) % 2 * 333));
+    for (int i = 0; i < (kit_full ? 100 : 25); ++i) // 3 floats
+        run_of(&state, (tmap_u32)(kit_random(&state) % 250), 0, &kernels[0], CELL);
     if (check_turn()) run_long(70000);
     run_refused();
     run_bad_order();
