@@ -77,7 +77,8 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
     return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4);
 }
 
-// Items of a plan: so many that a device is busy, so few that their results are joined quickly.
+// Items of a plan: at least this many keep a device busy, and the results of the most are joined
+// quickly.
 #ifndef TMAPI_NEAR_ITEMS
 #define TMAPI_NEAR_ITEMS      2048u
 #define TMAPI_NEAR_ITEMS_MOST 16384u

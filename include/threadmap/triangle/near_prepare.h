@@ -25,8 +25,8 @@ TMAP_DEVICE float tmapi_near_unrank(tmap_u32 rank) {
     return __uint_as_float(rank >> 31 ? rank & 0x7fffffffu : ~rank);
 }
 
-// Writes box number b of a level: its count and, by rank, its bounds, of which the warp has found
-// the least; upper bounds come inverted. One lane calls it.
+// Writes box number b of a level: its count and its bounds. bounds: ranks; those of upper bounds
+// are inverted. One lane calls it.
 TMAP_DEVICE void tmapi_near_put(const tmapi_near_input *in, tmap_u32 level, tmap_u32 b,
                                 const tmap_u32 *bounds, tmap_u32 count) {
     const tmap_u64 group = in->layout.level[level] + b / 32;
@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_
 // Prepares a set: copies n points and finds their boxes. points: in device memory, the d
 // coordinates of point i from coordinate i * d on, at a multiple of `size`. order: in device
 // memory, the numbers 0 to n - 1, in the order in which points are to lie together (near_sort.h, or
-// yours); 0: as they are. A number of n or more in it stands for no point. set: tmap_near_set_bytes
+// yours); 0: as they are. A number of n or more in it is no point. set: tmap_near_set_bytes
 // bytes at a multiple of 128 in device memory. Points that have moved a little need no new order:
 // call it again with the same one (a `refit`).
 // Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong alignment,
