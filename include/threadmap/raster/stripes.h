@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(32) tmapi_stripes_ends_kernel(tmapi_str
         if (x >= j.s.width) continue;
         if (in >> lane & j.s.open >> end & 1) {
             root = a.block * job->nodes + (codes[slot] & ~TMAPI_LABEL_NODE);
-            root = tmapi_raster_root(job->parent, root);
+            root = tmapi_forest_root(job->parent, root);
             j.s.tag[root] = i; // of several cells any one remains
             j.s.key[j.s.base + i] = job->key[root] + (j.s.rows.first << 32);
         }

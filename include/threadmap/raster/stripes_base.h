@@ -121,7 +121,7 @@ static __global__ void __launch_bounds__(256) tmapi_stripes_unite_kernel(tmapi_s
     for (tmap_u32 k = straight ? 1 : 0; k < (straight ? 2 : 3); ++k) // with a - 1, a, a + 1
         if (k == 1 ? straight : s.eight && x + k > 0 && x + k <= s.width)
             if (tmapi_stripes_touch(&s, a + k - 1, b))
-                tmapi_raster_unite(s.all, a + k - 1, b, tmapi_stripes_before, &s);
+                tmapi_forest_unite(s.all, a + k - 1, b, tmapi_stripes_before, &s);
 }
 
 // Makes the forest of all cells from roots and tags.
@@ -137,7 +137,7 @@ static inline void tmapi_stripes_unite(tmapi_stripes_run *r, const tmapi_stripes
 // The root of the tree of cell i of this stripe, or NONE.
 TMAP_DEVICE tmap_u32 tmapi_stripes_tree(const tmapi_stripes *s, tmap_u32 i) {
     if (i >= s->cells || s->root[i] == TMAPI_STRIPES_NONE) return TMAPI_STRIPES_NONE;
-    return tmapi_raster_root(s->all, s->base + i);
+    return tmapi_forest_root(s->all, s->base + i);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

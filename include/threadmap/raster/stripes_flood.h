@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(256) tmapi_stripes_wet_kernel(tmapi_str
 // Floods the trees of flooded cells; then their components in this stripe.
 static __global__ void __launch_bounds__(256) tmapi_stripes_spread_kernel(tmapi_stripes s) {
     const tmap_u32 i = tmapi_stripes_thread();
-    if (i < 2 * s.width * s.live && s.value[i]) s.value[tmapi_raster_root(s.all, i)] = 1;
+    if (i < 2 * s.width * s.live && s.value[i]) s.value[tmapi_forest_root(s.all, i)] = 1;
 }
 static __global__ void __launch_bounds__(256) tmapi_stripes_mark_kernel(tmapi_stripes_flood j) {
     const tmap_u32 i = tmapi_stripes_thread(), tree = tmapi_stripes_tree(&j.s, i);
