@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/img: a picture of each fractal of the catalogue, all of them with their names, and those
-of the samples in three dimensions.
+"""Draws docs/img: a picture of each fractal of the catalogue, all of them with their names, those of
+the samples in three dimensions, and the triangle of near pairs.
 
     python3 docs/make_images.py
 
-A small C program draws the cells, by the maps of the headers; samples/run runs the samples. Needs
+Small C programs draw, by the maps of the headers; samples/run runs the samples. Needs
 what that needs, a C compiler and Pillow; users of the headers need neither this script nor Pillow.
 """
 import io
@@ -44,17 +44,76 @@ int main(int argc, char **argv) { /* NAME LEVEL: a portable graymap, cells black
     return fwrite(out, 1, width * height, stdout) != width * height;
 }
 """
+NEAR = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <threadmap/triangle/near_key.h>
+
+enum { N = 8192, LEAF = 32, SPAN = 1024, LEAVES = N / LEAF };
+typedef struct point { float x[2]; tmap_u64 key; } point;
+typedef struct box { float low[2], high[2]; } box;
+static point points[N];
+
+static int compare(const void *a, const void *b) {
+    const tmap_u64 x = ((const point *)a)->key, y = ((const point *)b)->key;
+    return x < y ? -1 : x > y;
+}
+static box box_of(int first, int count) {
+    box b = {{1, 1}, {0, 0}};
+    for (int i = first; i < first + count; ++i)
+        for (int k = 0; k < 2; ++k) {
+            if (points[i].x[k] < b.low[k]) b.low[k] = points[i].x[k];
+            if (points[i].x[k] > b.high[k]) b.high[k] = points[i].x[k];
+        }
+    return b;
+}
+/* 0: no pair of two boxes is nearer than 0.2; 1: some may be; 2: all are. */
+static int reach(box a, box b) {
+    float least = 0, most = 0;
+    for (int k = 0; k < 2; ++k) {
+        const float p = a.low[k] - b.high[k], q = b.low[k] - a.high[k], gap = p > q ? p : q;
+        if (gap > 0) least += gap * gap;
+        most += p < q ? p * p : q * q;
+    }
+    return least > 0.04f ? 0 : most < 0.04f ? 2 : 1;
+}
+
+int main(int argc, char **argv) { /* SORTED: a graymap of blocks of 32 x 32 pairs, 0 to 4 */
+    const float low[2] = {0, 0}, scale[2] = {1024, 1024};
+    tmap_u32 random = 1;
+    for (int i = 0; i < N; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            random = random * 1664525u + 1013904223u;
+            points[i].x[k] = (float)(random >> 8) / 16777216;
+        }
+        points[i].key = tmap_near_key_point_f32(points[i].x, low, scale, 2, 10);
+    }
+    if (argc > 1 && atoi(argv[1])) qsort(points, N, sizeof *points, compare);
+    printf("P5\n%d %d\n255\n", LEAVES, LEAVES);
+    for (int i = 0; i < LEAVES; ++i)
+        for (int j = 0; j < LEAVES; ++j) {
+            const box a = box_of(i * LEAF, LEAF);
+            const int coarse = reach(a, box_of(j * LEAF / SPAN * SPAN, SPAN));
+            const int fine = reach(a, box_of(j * LEAF, LEAF));
+            putchar(j > i ? 0 : coarse == 0 ? 1 : fine + 2);
+        }
+    return 0;
+}
+"""
+# Colours of its blocks: none; empty in a box of 1024 points, empty, looked at, full. And their names.
+NEAR_COLOURS = ((255, 255, 255), (226, 232, 240), (178, 192, 208), (240, 150, 60), (23, 63, 95))
+NEAR_NAMES = ('no pair: box of 1024', 'no pair: box of 32', 'some pairs: looked at', 'all pairs near')
 SAMPLES = {'30': 'sponge', '31': 'life3', '32': 'render', '33': 'turned'}  # their pictures
 INK, PAPER, TEXT = (23, 63, 95), (255, 255, 255), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
 
 
-def build(folder):
-    """The program, compiled."""
+def build(folder, text):
+    """A program, compiled."""
     here = os.path.dirname(os.path.abspath(__file__))
     source, program = os.path.join(folder, 'draw.c'), os.path.join(folder, 'draw')
     with open(source, 'w', encoding='utf-8') as file:
-        file.write(PROGRAM)
+        file.write(text)
     subprocess.run(['cc', '-std=c11', '-I', os.path.join(here, '..', 'include'), source,
                     '-o', program], check=True)
     return program
@@ -91,6 +150,25 @@ def small(image, name, level):
     return image.resize((SIZE // side * side,) * 2, Image.NEAREST)
 
 
+def near(folder, out, font):
+    """The triangle of pairs of points without an order, and sorted along a Hilbert curve."""
+    program, side = build(folder, NEAR), 512
+    sheet = Image.new('RGB', (2 * side + 3 * GAP, side + 2 * LABEL + GAP), PAPER)
+    draw = ImageDraw.Draw(sheet)
+    for i, title in enumerate(('in no order', 'along a Hilbert curve')):
+        done = subprocess.run([program, str(i)], check=True, stdout=subprocess.PIPE)
+        blocks = Image.open(io.BytesIO(done.stdout))
+        blocks.putpalette([part for colour in NEAR_COLOURS for part in colour])
+        x = GAP + i * (side + GAP)
+        sheet.paste(blocks.convert('RGB').resize((side, side), Image.NEAREST), (x, GAP))
+        draw.text((x + side, GAP), '8192 points, ' + title, TEXT, font, anchor='rt')
+    for i, name in enumerate(NEAR_NAMES):
+        x, y = GAP + i * (2 * side + GAP) // 4, side + LABEL + GAP
+        draw.rectangle((x, y - 9, x + 18, y + 9), NEAR_COLOURS[i + 1], TEXT)
+        draw.text((x + 28, y), name, TEXT, font, anchor='lm')
+    save(sheet, os.path.join(out, 'near.png'))
+
+
 def samples(folder, out):
     """The pictures of samples, by the machine on the CPU."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -112,7 +190,7 @@ def main():
     grid = Image.new('RGB', (3 * cell[0] + GAP, 3 * cell[1] + GAP // 2), PAPER)
     draw = ImageDraw.Draw(grid)
     with tempfile.TemporaryDirectory() as folder:
-        program = build(folder)
+        program = build(folder, PROGRAM)
         for i, (name, title, level) in enumerate(FRACTALS):
             image = picture(program, name, level)
             save(image, os.path.join(out, name + '.png'))
@@ -122,6 +200,7 @@ def main():
             grid.paste(little, (x + (SIZE - little.width) // 2, y + (SIZE - little.height) // 2))
             draw.text((x + SIZE // 2, y + SIZE + LABEL // 2 + 2), title, TEXT, font, anchor='mm')
         samples(folder, out)
+        near(folder, out, font)
     save(grid, os.path.join(out, 'fractals.png'))
 
 

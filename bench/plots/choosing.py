@@ -135,7 +135,7 @@ def table_choose_ask(data):
 # README.md: domain and its page, lines at one size, when to take something else.
 CHOOSE = (
     ("[pairs of points](docs/maps/triangle.md)", lambda data: pairs_lines(data, (30720,)),
-     "shorter cutoffs: use cell lists"),
+     "shorter cutoffs: [near pairs](docs/maps/near.md)"),
     ("[molecules](docs/maps/molecules.md)", lambda data: molecules_lines(data, (32768,)),
      "n < 2048: the time of a launch"),
     ("[fractals](docs/maps/fractal.md)", lambda data: fractal_lines(data, "gasket", (16,)),
