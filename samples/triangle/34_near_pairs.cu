@@ -94,7 +94,7 @@ int main(void) {
     CHECK(cudaMalloc(&s.edges.workspace, bytes));
     CHECK(cudaMemset(s.edges.workspace, 0, bytes)); // once
     CHECK(cudaMallocManaged((void **)&s.edges.count, sizeof(tmap_u64)));
-    CHECK(tmap_near_launch(&plan, &s, 0));
+    CHECK(tmap_near_select_launch(&plan, &s.edges, 8, &s, 0));
     CHECK(cudaDeviceSynchronize());
 
     tmap_u64 *edge_index; // i of all edges, then j of all edges
@@ -102,7 +102,7 @@ int main(void) {
     CHECK(cudaMallocManaged((void **)&edge_index, 2 * count * sizeof *edge_index));
     CHECK(cudaMallocManaged(&s.edges.values, count * sizeof(float)));
     s.edges.i = edge_index, s.edges.j = edge_index + count;
-    CHECK(tmap_near_launch(&plan, &s, 0));
+    CHECK(tmap_near_select_launch(&plan, &s.edges, 8, &s, 0));
     CHECK(cudaDeviceSynchronize());
     // [/snippet]
 
