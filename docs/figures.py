@@ -40,7 +40,8 @@ class Sheet:
         self.draw.line([(x * SCALE, y * SCALE) for x, y in points], colour, round(width * SCALE), 'curve')
 
     def dot(self, x, y, radius, colour):
-        self.draw.ellipse([(v) * SCALE for v in (x - radius, y - radius, x + radius, y + radius)], colour)
+        corners = x - radius, y - radius, x + radius, y + radius
+        self.draw.ellipse([v * SCALE for v in corners], colour)
 
     def text(self, x, y, words, size=20, anchor='lm', colour=TEXT):
         self.draw.text((x * SCALE, y * SCALE), words, colour, font(size * SCALE), anchor=anchor)
@@ -148,7 +149,8 @@ def replicas():
         step = tuple(part << level - 1 for part in GASKET[digit])
         axis = 'wx' if level % 2 else 'wy'
         order = ('first', 'first', 'second', 'second', 'third')[row]
-        for x, words in zip(columns, (str(level), f'{order} of {axis}: {digit}', '', f'({step[0]}, {step[1]})')):
+        cells = str(level), f'{order} of {axis}: {digit}', '', f'({step[0]}, {step[1]})'
+        for x, words in zip(columns, cells):
             sheet.text(x, below + 70 + 30 * row, words, 18)
         for number, (column, down) in enumerate(GASKET):
             sheet.box(columns[2] + column * 13, below + 57 + 30 * row + down * 13, 12, 12,
@@ -193,7 +195,7 @@ def triangle():
     curve = lambda number: math.sqrt(0.25 + 2 * number) - 0.5  # noqa: E731
     sheet.line([(right + number / 8 * unit, top + curve(number / 8) * cell) for number in range(36 * 8 + 1)],
                MARK, 3)
-    at = right + (chosen) * unit, top + curve(chosen) * cell
+    at = right + chosen * unit, top + curve(chosen) * cell
     sheet.line([(at[0], top + rows * cell), at], MARK, 1.5)
     sheet.line([(right - 4, at[1]), at], MARK, 1.5)
     sheet.dot(*at, 6, MARK)
@@ -269,7 +271,8 @@ def subdivision():
         half = side // 2
         regions = [(x + a, y + b) for x, y in cut for b in (0, half) for a in (0, half)]
     inside = sum(x < SIDE and y < SIDE for x, y in asked)
-    sheet.text(620, 456, f'{inside:,} of {SIDE * SIDE:,} pixels are computed, on borders or one by one', 20, 'mm')
+    words = f'{inside:,} of {SIDE * SIDE:,} pixels are computed, on borders or one by one'
+    sheet.text(620, 456, words, 20, 'mm')
     return sheet.done()
 
 

@@ -54,12 +54,12 @@ INK, TEXT = (23, 63, 95), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
 
 
-def build(folder):
-    """The program, compiled."""
+def build(folder, text):
+    """A program, compiled."""
     here = os.path.dirname(os.path.abspath(__file__))
     source, program = os.path.join(folder, 'draw.c'), os.path.join(folder, 'draw')
     with open(source, 'w', encoding='utf-8') as file:
-        file.write(PROGRAM)
+        file.write(text)
     subprocess.run(['cc', '-std=c11', '-I', os.path.join(here, '..', 'include'), source,
                     '-o', program], check=True)
     return program
@@ -126,7 +126,7 @@ def main():
     grid = Image.new('RGB', (3 * cell[0] + GAP, 3 * cell[1] + GAP // 2), PAPER)
     draw = ImageDraw.Draw(grid)
     with tempfile.TemporaryDirectory() as folder:
-        program = build(folder)
+        program = build(folder, PROGRAM)
         for i, (name, title, level) in enumerate(FRACTALS):
             little = small(program, name, level)
             x = GAP + i % 3 * cell[0]
