@@ -14,7 +14,7 @@ OURS = {
     "load", "store", "pack", "unpack",
     # pairs and triples
     "count", "drmsd", "histogram", "select", "rows", "store_chebyshev", "store_euclidean", "axilrod_teller",
-    "tables", "condensed", "lower", "square",
+    "tables", "condensed", "lower", "square", "near", "near_prepared", "near_visits", "pairs",
     # molecules
     "pair", "frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split", "gromos", "linkage",
     # height maps and masks

@@ -209,7 +209,7 @@ def count(variant, size, radius):
 TRIANGLE = (
     ("(n = 3000: {3} ms against {3} of the engine; 30720: {3} against {3}; 131072: {2} against {2})", *(
         count(variant, size, 0.097) for size in (3000, 30720, 131072) for variant in ("cell_list", "count"))),
-    ("at r = 0.2 they are {1} times (30720) and {1} times (131072) as fast", *(
+    ("at r = 0.2 it is {1} times (30720) and {1} times (131072) as fast", *(
         ratio(count("count", size, 0.2), count("cell_list", size, 0.2)) for size in (30720, 131072))),
 )
 

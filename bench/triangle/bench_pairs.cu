@@ -4,7 +4,7 @@
 //
 // Every variant is verified before it is timed: the engine's result against that of a kernel with
 // another map and another order.
-#include "cell_list.h"
+#include "pairs_cells_work.h"
 #include "pairs_rows_work.h"
 #include "pairs_select_work.h"
 #include "pairs_store_work.h"

@@ -9,14 +9,13 @@
 #ifndef BENCH_TRIANGLE_CELL_LIST_H
 #define BENCH_TRIANGLE_CELL_LIST_H
 
-#include "pairs_work.h"
+#include "pairs_count.h"
 
 #ifndef SIMT_H // the CPU machine of the tests, for which CUB is not made
 #include <cub/device/device_scan.cuh>
 #endif
 
 enum { CELL_THREADS = 128, CELL_ROWS = 5 };
-#define CELL_SIDES 128u // cells along a side, at most
 
 typedef struct cell_list {
     tmap_u32 n, side, cells; // side: cells along a side of the cube
@@ -125,60 +124,27 @@ static tmap_u64 cell_list_result(cell_list *c, float minus_r2) {
     return sum;
 }
 
-// ---- in a size ----------------------------------------------------------------------------------
+// Memory, of kit.h, for n points and any number of cells along a side up to `sides`.
+static void cell_list_begin(cell_list *c, tmap_u32 n, const float *points, tmap_u32 sides) {
+    const tmap_u64 cells = 1ull * sides * sides * sides;
+    memset(c, 0, sizeof *c);
+    c->n = n, c->points = points, c->cells = (tmap_u32)cells;
+    c->counts = (tmap_u32 *)kit_device((cells + 1) * sizeof *c->counts);
+    c->first = (tmap_u32 *)kit_device((cells + 1) * sizeof *c->first);
+    c->rank = (tmap_u32 *)kit_device(1ull * n * sizeof *c->rank);
+    c->sorted = (float4 *)kit_device(1ull * n * sizeof *c->sorted);
+    c->result = (tmap_u64 *)kit_device(sizeof *c->result);
+    CHECK(cell_scan(c)); // as much as the most cells take, so that it does for all radii
+    c->scan = kit_device(c->scan_bytes);
+}
 
 // As many cells as the radius allows, in thousandths of the cube's side, but at most four for each
-// point: to clear and scan more of them takes longer than to look at more pairs.
-static void cell_list_make(cell_list *c, tmap_u32 radius) {
-    for (c->side = CELL_SIDES; c->side > 1; --c->side)
+// point: to clear and scan more of them takes longer than to look at more pairs. sides: the most
+// along a side, as in cell_list_begin.
+static void cell_list_make(cell_list *c, tmap_u32 radius, tmap_u32 sides) {
+    for (c->side = sides; c->side > 1; --c->side)
         if (c->side * radius <= 1000 && c->side * c->side * c->side <= 4ull * c->n) break;
     c->cells = c->side * c->side * c->side;
-}
-
-// A radius in thousandths of the cube's side: the engine and the list of cells, which must count as
-// many pairs. The radius is smaller by a ten-thousandth, so that cells of a round width are wider.
-static void pairs_sweep_radius(pairs_sweep *s, pairs_fold_work *w, cell_list *c, tmap_u32 radius) {
-    const float r = 0.9999e-3f * (float)radius;
-    bench_row count = pairs_count_row(s, PAIRS_COUNT, r), list = pairs_count_row(s, PAIRS_CELLS, r);
-    const int engine = bench_wants(&s->d, &count), cells = bench_wants(&s->d, &list);
-    tmap_u64 want, got, looks;
-    if (!engine && !cells) return;
-    w->job.minus_r2 = -r * r;
-    want = pairs_count_verify(&count, w);
-    cell_list_make(c, radius);
-    looks = cell_list_result(c, -4); // of which all pairs are near that are looked at
-    got = cell_list_result(c, w->job.minus_r2);
-    pairs_verify(&list, got == want, (double)got, (double)want);
-    count.limit_ms = pairs_limit_ms(s, 7);
-    bench_time_row(&count, pairs_call_run, &w->engine);
-    bench_key(&count, "hits", "%llu", want);
-    if (engine) bench_row_end(&s->d, &count);
-    if (!cells) return;
-    list.limit_ms = 7 * (double)looks / s->instructions_a_ms;
-    bench_time_row(&list, cell_list_run, c);
-    bench_key(&list, "hits", "%llu", want);
-    bench_key(&list, "cells", "%u", c->cells);
-    bench_key(&list, "looks", "%llu", looks);
-    bench_key(&list, "of_count", "%.3f", list.time.ms / count.time.ms);
-    bench_row_end(&s->d, &list);
-}
-
-static void pairs_sweep_cells(pairs_sweep *s) {
-    const tmap_u64 cells = 1ull * CELL_SIDES * CELL_SIDES * CELL_SIDES;
-    pairs_fold_work w;
-    cell_list c;
-    pairs_fold_begin(s, 3, (const void *)pairs_count, (const void *)pairs_count_thread,
-                     sizeof(pairs_counts), &w);
-    memset(&c, 0, sizeof c);
-    c.n = s->n, c.points = w.job.points, c.cells = (tmap_u32)cells;
-    c.counts = (tmap_u32 *)kit_device((cells + 1) * sizeof *c.counts);
-    c.first = (tmap_u32 *)kit_device((cells + 1) * sizeof *c.first);
-    c.rank = (tmap_u32 *)kit_device(1ull * s->n * sizeof *c.rank);
-    c.sorted = (float4 *)kit_device(1ull * s->n * sizeof *c.sorted);
-    c.result = (tmap_u64 *)kit_device(sizeof *c.result);
-    CHECK(cell_scan(&c)); // as much as the most cells take, so that it does for all radii
-    c.scan = kit_device(c.scan_bytes);
-    for (int k = 0; k < s->radii.count; ++k) pairs_sweep_radius(s, &w, &c, s->radii.value[k]);
 }
 
 #endif

@@ -1,47 +1,15 @@
 // SPDX-License-Identifier: MIT
 // pairs_work.h: works of bench_pairs that have one result of all pairs, through the library's
-// engine, as a user writes it, and by a thread for each pair: pairs within a radius, the terms of
-// dRMSD, and a histogram of distances by atomics in a block's shared memory.
+// engine, as a user writes it, and by a thread for each pair: pairs within a radius (pairs_count.h),
+// the terms of dRMSD, and a histogram of distances by atomics in a block's shared memory.
 #ifndef BENCH_TRIANGLE_PAIRS_WORK_H
 #define BENCH_TRIANGLE_PAIRS_WORK_H
 
+#include "pairs_count.h"
 #include "pairs_sweep.h"
 
-typedef struct pairs_job {
-    const float *points;
-    float minus_r2; // of the radius
-    tmap_fold_to to;
-} pairs_job;
+// ---- pairs within a radius, by a thread for each ------------------------------------------------
 
-// ---- pairs within a radius ----------------------------------------------------------------------
-
-// The sum of squares minus that of the radius: it is negative where a pair is near. The sign bit is
-// added, which costs an instruction; a comparison and a count cost three.
-TMAP_DEVICE tmap_u32 pairs_near(const float *u, const float *v, float minus_r2) {
-    const float x = u[0] - v[0], y = u[1] - v[1], z = u[2] - v[2];
-    return __float_as_uint(fmaf(z, z, fmaf(y, y, fmaf(x, x, minus_r2)))) >> 31;
-}
-// A thread's count of a tile fits 32 bits, that of a launch does not.
-typedef struct pairs_counts {
-    tmap_u32 part, none;
-    tmap_u64 sum;
-} pairs_counts;
-TMAP_DEVICE void pairs_near_add(void *job, void *sum, tmap_pair, const void *a, const void *b) {
-    ((pairs_counts *)sum)->part +=
-        pairs_near((const float *)a, (const float *)b, ((const pairs_job *)job)->minus_r2);
-}
-TMAP_DEVICE void pairs_count_join(void *, void *sum, const void *other) {
-    pairs_counts *s = (pairs_counts *)sum;
-    const pairs_counts *o = (const pairs_counts *)other;
-    s->sum += s->part + (o->part + o->sum), s->part = 0;
-}
-static __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 12)
-    pairs_count(tmap_pairs_plan plan, pairs_job j) {
-    const tmap_points points = {j.points, 0, sizeof(float), 3};
-    const pairs_counts zero = {0, 0, 0};
-    const tmap_fold count = {&zero, sizeof zero, pairs_count_join};
-    tmap_pairs_fold(&plan, points, pairs_near_add, count, j.to, &j);
-}
 static __global__ void pairs_count_thread(tmap_u32 n, tmap_u64 pairs, pairs_job j) {
     tmap_u64 sum = 0;
     BENCH_EACH(k, pairs) {

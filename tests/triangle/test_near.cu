@@ -367,7 +367,7 @@ static void run_list(const problem *p, const void *kernel, job j, const truth *t
         j.list.capacity = capacity;
         j.list.i = kit_guarded(capacity * number), j.list.j = kit_guarded(capacity * number);
         j.list.values = kit_guarded(capacity * 4);
-        CHECK(tmap_near_launch(&some, &j, 0));
+        CHECK(tmap_near_select_launch(&some, &j.list, number, &j, 0));
         expect(kit_number(j.list.count) == all, "the count of a list");
         expect(kit_device_all(j.list.workspace, bytes, 0), "the workspace of a list");
         list[0] = kit_to_host(j.list.i, capacity * number);
@@ -525,6 +525,18 @@ static void run_refused(void) {
     REFUSED(tmap_near_launch(&none, &j, 0));
     REFUSED(tmap_near_launch(&plan, NULL, 0));
     HOLDS(memcmp(&before, &plan, sizeof plan) == 0);
+    tmap_near_list list = {memory, memory, 0, 4, (tmap_u64 *)memory, memory};
+    const tmap_near_list fine = list;
+    list.count = 0;
+    REFUSED(tmap_near_select_launch(&plan, &list, 4, &j, 0));
+    list = fine, list.workspace = (char *)memory + 4;
+    REFUSED(tmap_near_select_launch(&plan, &list, 4, &j, 0));
+    list = fine, list.j = 0;
+    REFUSED(tmap_near_select_launch(&plan, &list, 4, &j, 0));
+    list = fine, list.i = (char *)memory + 4;
+    REFUSED(tmap_near_select_launch(&plan, &list, 8, &j, 0));
+    REFUSED(tmap_near_select_launch(&plan, &fine, 2, &j, 0));
+    REFUSED(tmap_near_select_launch(&none, &fine, 4, &j, 0));
     kit_release(0);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// near_cell.h: what is known of the distance of two boxes of points in a periodic cell of any shape,
-// for the functions of two boxes of near.h. Right-angled cells need no more than tmap_near_periodic.
+// near_cell.h: what is known of the distance of two boxes of points in a periodic cell of any
+// shape, for the functions of two boxes of near.h. Right-angled cells need no more than
+// tmap_near_periodic.
 #ifndef TMAP_TRIANGLE_NEAR_CELL_H
 #define TMAP_TRIANGLE_NEAR_CELL_H
 
@@ -11,8 +12,8 @@
 
 // Points within a radius of the nearest image in a cell (image.h). Coordinates 0 to 2 are the
 // position; points may lie outside the cell. The function for a pair takes differences that
-// tmap_image_f32 or tmap_image_f64 has replaced. Bounds are those of balls around the boxes, so they
-// leave more to look at than tmap_near_periodic does.
+// tmap_image_f32 or tmap_image_f64 has replaced. Bounds are those of balls around the boxes, so
+// they leave more to look at than tmap_near_periodic does.
 // Cost: that of tmap_image_f32, and 40 instructions.
 // Example: return tmap_near_in_cell(a, b, &job->cell, job->radius);
 TMAP_DEVICE int tmap_near_in_cell(const tmap_near_box *a, const tmap_near_box *b,

@@ -7,7 +7,7 @@
 //     }
 //     const tmap_near points = {{j.to.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
 //     tmap_near_link(&plan, points, linked, &j.to, &j);
-//     ... tmap_near_groups_plan_make(shape, (const void *)link, &plan);
+//     ... tmap_near_groups_plan_make(shape, (const void *)link_points, &plan);
 //     ... cudaMalloc(&j.to.nodes, tmap_near_groups_bytes(&plan));
 //     ... tmap_near_groups(&plan, &j, &j.to, stream);
 //

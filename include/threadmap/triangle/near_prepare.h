@@ -126,10 +126,11 @@ static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_
 // memory, the numbers 0 to n - 1, in the order in which points are to lie together (near_sort.h, or
 // yours); 0: as they are. A number of n or more in it is no point. set: tmap_near_set_bytes
 // bytes at a multiple of 128 in device memory. Points that have moved a little need no new order:
-// call it again with the same one (a `refit`).
-// Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong alignment,
-// else the error of a launch. n = 0 launches nothing. Does not wait; can be captured in a graph.
-// Cost: two launches, which read the points and the order and write the set.
+// call it again with the same one (a `refit`). In a periodic box, take points back into it only
+// with a new order: one that jumps to the other side makes its leaf's box as long as the periodic
+// one. Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong
+// alignment, else the error of a launch. n = 0 launches nothing. Does not wait; can be captured in
+// a graph. Cost: two launches, which read the points and the order and write the set.
 static inline cudaError_t tmap_near_prepare(tmap_near_shape shape, const void *points,
                                             const tmap_u32 *order, void *set, cudaStream_t stream) {
     tmapi_near_input in = {shape, tmapi_near_layout_of(shape), (const unsigned char *)points, order,

@@ -7,7 +7,7 @@
 //     const tmap_near_choice choice = {is_near, sizeof(float), 4, 1};
 //     tmap_near_select(&plan, points, choice, &j.list, &j);
 //     ... tmap_near_plan_make(shape, (const void *)list_near, &plan);
-//     ... tmap_near_launch(&plan, &j, stream);
+//     ... tmap_near_select_launch(&plan, &j.list, 4, &j, stream);
 //
 // A block counts the pairs of an item, gets the number of pairs of all earlier items by look-back
 // (pairs_select.h), and visits its pairs once more to write them.
@@ -123,7 +123,8 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
 // Order: it depends only on the prepared set and the plan's share, not on the grid or on the run.
 // Errors: the call does nothing if the count or the workspace is null or not at a multiple of 8; if
 // i or j is null or not at a multiple of choice.number, the capacity counts as 0; if the values are
-// not at a multiple of choice.bytes, no values are written.
+// not at a multiple of choice.bytes, no values are written. tmap_near_select_launch reports all of
+// this except the values.
 // Cost: every pair that may be near is looked at twice, to count and to write.
 TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                                   tmap_near_choice choice, const tmap_near_list *list, void *job) {
@@ -180,6 +181,25 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     __syncthreads();
     for (tmap_u64 k = threadIdx.x; k < plan->count; k += TMAP_NEAR_THREADS) state[2 + k] = 0;
 }
+
+#if !TMAP_NVRTC
+
+// Launches a kernel that calls tmap_near_select, as tmap_near_launch does. list: the one that the
+// kernel uses, read on the host. number: the choice's. Returns cudaErrorInvalidValue for a plan of
+// another kind, a count or a workspace that is null or not at a multiple of 8, and for i or j that
+// are not at a multiple of `number`, or null with a capacity.
+static inline cudaError_t tmap_near_select_launch(const tmap_near_plan *plan,
+                                                  const tmap_near_list *list, tmap_u32 number,
+                                                  tmap_job job, cudaStream_t stream) {
+    if (!plan || plan->kind != TMAP_NEAR_KIND_EACH || !list || !list->count || !list->workspace ||
+        ((tmap_u64)list->count | (tmap_u64)list->workspace) % 8 || (number != 4 && number != 8) ||
+        ((tmap_u64)list->i | (tmap_u64)list->j) % number ||
+        (list->capacity && (!list->i || !list->j)))
+        return cudaErrorInvalidValue;
+    return tmap_near_launch(plan, job, stream);
+}
+
+#endif
 
 #endif // TMAP_CUDA
 #endif
