@@ -145,8 +145,7 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tm
 // accumulators in shared memory would cost two.
 
 // Your function for a pair. pair, a, b: as tmap_pairs_visit. to_i, to_j: the accumulators of points
-// i and j so far, to which the function adds what the pair contributes to each. It does not receive
-// the number of the set.
+// i and j so far, to which the function adds what the pair contributes to each.
 typedef void (*tmap_pairs_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
                                 void *to_j);
 
@@ -237,7 +236,7 @@ TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tma
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = tmapi_pairs_columns(plan);
     tmap_pair pair;
-    pair.i = first.i + (lane + step) % 32;
+    pair.i = first.i + (lane + step) % 32, row.set = mine[0].set;
 #pragma unroll
     for (tmap_u32 c = span.begin; c < span.end; ++c) {
         pair.j = first.j + c * 32 + lane;
@@ -363,6 +362,7 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
 #pragma unroll
         for (tmap_u32 c = 0; c < r->mine; ++c) {
             tmapi_give_load(r, others, j + c * 32 + lane, count, &mine[c]);
+            mine[c].set = (tmap_u32)tile.set;
             tmapi_give_copy(&to_j[c], r->fold.zero, r->fold.bytes);
         }
 #pragma unroll 1

@@ -105,6 +105,7 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
         const unsigned char *row = tmapi_pairs_memory() + y * size;
         tmapi_pairs_point a, b;
         tmapi_value value;
+        a.set = (tmap_u32)place.set;
         other += (place.set * others + pair.j) * d * size;
 #pragma unroll
         for (tmap_u32 k = 0; k < d * size; k += size) {
@@ -210,6 +211,7 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
                                     place.j + c * TMAP_PAIRS_THREADS + threadIdx.x};
             tmapi_pairs_point row;
             tmapi_value value;
+            row.set = (tmap_u32)place.set;
             if (!whole && first + q >= height) break;
 #pragma unroll
             for (tmap_u32 k = 0; k < d; ++k)

@@ -319,8 +319,9 @@ typedef struct tmapi_store {
     int n, rows, columns; // points of rows, rows that are written, points of columns
     int row, column;      // the tile's first
     int condensed, lower, hollow;
-    int two;  // 1: a second set, so the matrix has all pairs
-    int free; // 1: all rows of the matrix are full
+    tmap_u32 set; // the tile's
+    int two;      // 1: a second set, so the matrix has all pairs
+    int free;     // 1: all rows of the matrix are full
 } tmapi_store;
 
 // Tile number `item` of a plan.
@@ -345,7 +346,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.size = points.size, s.d = points.d, s.bytes = bytes, s.pitch = plan->step;
     s.points = (const unsigned char *)points.a;
     s.others = (const unsigned char *)(s.two ? points.b : points.a);
-    s.out = (unsigned char *)out;
+    s.out = (unsigned char *)out, s.set = (tmap_u32)set;
     if (plan->sets > 1) {
         s.points += set * plan->n * s.d * s.size;
         s.others += set * (tmap_u32)s.columns * s.d * s.size;
@@ -737,20 +738,19 @@ TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 fir
 // ---- a value for each pair ----------------------------------------------------------------------
 
 // Your function: writes the value of a pair to *value, `bytes` bytes of the plan; for
-// TMAP_PAIRS_BIT a 32-bit 0 or not 0. pair: i and j within the set, whose number it does not
-// receive. Condensed matrices: i < j only. Square matrices (and two sets): every (i, j), also i = j
-// and i > j. Lower ones: j <= i, also i = j. The value of (i, i) need not be 0, nor that of (i, j)
-// equal to that of (j, i). a, b: points i and j, copies of their d coordinates.
+// TMAP_PAIRS_BIT a 32-bit 0 or not 0. pair: i and j within the set, whose number is
+// tmap_pairs_set(a). Condensed matrices: i < j only. Square matrices (and two sets): every (i, j),
+// also i = j and i > j. Lower ones: j <= i, also i = j. The value of (i, i) need not be 0, nor that
+// of (i, j) equal to that of (j, i). a, b: points i and j, copies of their d coordinates.
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef struct tmapi_store_whole {
-    alignas(16) unsigned char bytes[16 * TMAPI_STORE_VECTORS];
-} tmapi_store_whole;
+typedef tmapi_pairs_point tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
 
 // Reads a complete point, whose vectors are `plane` bytes apart.
 TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
                                  tmapi_store_whole *point) {
+    point->set = s->set;
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
         if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
