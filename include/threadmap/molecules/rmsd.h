@@ -10,8 +10,7 @@
 //
 // the characteristic polynomial of the key matrix of M. a, b: sums of the squares of M's elements
 // and cofactors; d: its determinant. Sources: Horn 1987, J. Opt. Soc. Am. A 4, 629; Theobald 2005,
-// Acta Cryst. A 61, 478 (Newton's steps from an upper bound); Liu, Agrafiotis, Theobald 2010,
-// J. Comput. Chem. 31, 1561.
+// Acta Cryst. A 61, 478 (Newton's steps); Liu et al. 2010, J. Comput. Chem. 31, 1561.
 //
 //     const tmap_rmsd_shape shape = {n, frames, 0, 0, 0};
 //     ... cudaMalloc(&workspace, tmap_rmsd_matrix_bytes(&shape));
@@ -34,22 +33,19 @@ typedef struct tmap_rmsd_shape {
 } tmap_rmsd_shape;
 
 #define TMAP_RMSD_ATOMS_MAX (TMAP_PAIRS_SUMS_D_MAX / 4) // the most that may count
-
 // The number of atoms that count, or TMAP_RMSD_ATOMS_MAX + 1 if it is outside its range.
 TMAP_FN tmap_u32 tmapi_rmsd_atoms(const tmap_rmsd_shape *s) {
     const tmap_u32 atoms = s->atoms ? s->atom_count : s->n;
     return atoms > s->n || atoms > TMAP_RMSD_ATOMS_MAX ? TMAP_RMSD_ATOMS_MAX + 1 : atoms;
 }
 
-// Bytes of the workspace of tmap_rmsd_matrix: 16 for each atom that counts and 8 more a frame;
-// saturates. Example: 4096 frames of 200 atoms: 13139976.
+// Bytes of the workspace of tmap_rmsd_matrix: of one frame more, 16 for each atom that counts and 8;
+// saturates. Example: 4096 frames of 200 atoms: 13143176.
 TMAP_FN tmap_u64 tmap_rmsd_matrix_bytes(const tmap_rmsd_shape *shape) {
     return tmap_mul_saturate(shape->frames + 1, 16ull * tmapi_rmsd_atoms(shape) + 8);
 }
 
 #if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- one pair of frames -------------------------------------------------------------------------
 
 // Frames in device memory, and what the kernels make of them.
 typedef struct tmapi_rmsd {
@@ -63,9 +59,8 @@ typedef struct tmapi_rmsd {
 
 // Coordinate c of atom k of a frame, relative to the first atom: exact, wherever the frame is.
 TMAP_DEVICE double tmapi_rmsd_at(const tmapi_rmsd *j, const float *frame, tmap_u32 k, tmap_u32 c) {
-    const tmap_u32 *atoms = j->shape.atoms;
-    return (double)frame[3ull * (atoms ? atoms[k] : k) + c] -
-           (double)frame[3ull * (atoms ? atoms[0] : 0) + c];
+    const tmap_u32 *atoms = j->shape.atoms, i = atoms ? atoms[k] : k, origin = atoms ? atoms[0] : 0;
+    return (double)frame[3ull * i + c] - (double)frame[3ull * origin + c];
 }
 
 // Adds atoms first, first + step, .. to 17 sums: s[4 r + c] of w u_r v_c, with u = (1, x, y, z) in
@@ -124,41 +119,36 @@ TMAP_DEVICE float tmapi_rmsd_of(const double *s, int *close) {
     return s[0] != 0 && !(half <= x) ? (float)sqrt(2 * (half - x) * over) : 0;
 }
 
-// ---- kernels ------------------------------------------------------------------------------------
-
-// Sums of products of floats: of up to 32 atoms, and of those before.
-typedef struct tmapi_rmsd_pair {
-    float part[9], all[9];
-} tmapi_rmsd_pair;
-
+// Sums of a pair: the products of up to 32 atoms, and those of the atoms before.
+#define TMAPI_RMSD_SUMS 18
 TMAP_DEVICE void tmapi_rmsd_start(void *, void *sum) {
-    const tmapi_rmsd_pair zero = {};
-    *(tmapi_rmsd_pair *)sum = zero;
+#pragma unroll
+    for (int k = 0; k < TMAPI_RMSD_SUMS; ++k) ((float *)sum)[k] = 0;
 }
 TMAP_DEVICE void tmapi_rmsd_product(void *, void *sum, const void *a, const void *b) {
     const float *u = (const float *)a, *v = (const float *)b;
-    float *m = ((tmapi_rmsd_pair *)sum)->part;
+    float *m = (float *)sum;
 #pragma unroll
     for (int k = 0; k < 9; ++k) m[k] = fmaf(u[k / 3], v[k % 3], m[k]);
 }
 // The next part begins with the rounding error of the sum.
 TMAP_DEVICE void tmapi_rmsd_carry(void *, void *sum) {
-    tmapi_rmsd_pair *s = (tmapi_rmsd_pair *)sum;
+    float *m = (float *)sum;
 #pragma unroll
     for (int k = 0; k < 9; ++k) {
-        const float before = s->all[k];
-        s->all[k] += s->part[k], s->part[k] -= s->all[k] - before;
+        const float before = m[9 + k];
+        m[9 + k] += m[k], m[k] -= m[9 + k] - before;
     }
 }
 TMAP_DEVICE void tmapi_rmsd_finish(void *job, tmap_pair pair, const void *sum, void *value) {
     const tmapi_rmsd *j = (const tmapi_rmsd *)job;
-    const tmapi_rmsd_pair *p = (const tmapi_rmsd_pair *)sum;
+    const float *m = (const float *)sum;
     const tmap_u64 frames = j->shape.frames, size = 3ull * j->shape.n;
     double s[17] = {0}, again[17] = {0};
     int close;
     if (pair.i >= pair.j || pair.j >= frames) return; // not of the matrix
 #pragma unroll
-    for (int k = 0; k < 9; ++k) s[k / 3 * 4 + k % 3 + 5] = (double)p->all[k] + (double)p->part[k];
+    for (int k = 0; k < 9; ++k) s[k / 3 * 4 + k % 3 + 5] = (double)m[k] + (double)m[9 + k];
     s[0] = j->norms[frames], s[16] = j->norms[pair.i] + j->norms[pair.j];
     *(float *)value = tmapi_rmsd_of(s, &close);
     if (!close) return;
@@ -168,8 +158,8 @@ TMAP_DEVICE void tmapi_rmsd_finish(void *job, tmap_pair pair, const void *sum, v
 static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, 1)
     tmapi_rmsd_pairs(tmap_pairs_plan plan, tmapi_rmsd j) {
     const tmap_points points = {j.centred, 0, 4, plan.d};
-    const tmap_pairs_sum sum = {tmapi_rmsd_start,  tmapi_rmsd_product,      tmapi_rmsd_carry,
-                                tmapi_rmsd_finish, sizeof(tmapi_rmsd_pair), 4 * 32};
+    const tmap_pairs_sum sum = {tmapi_rmsd_start,  tmapi_rmsd_product,  tmapi_rmsd_carry,
+                                tmapi_rmsd_finish, 4 * TMAPI_RMSD_SUMS, 4 * 32};
     tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
 }
 
@@ -202,19 +192,17 @@ static __global__ void __launch_bounds__(256) tmapi_rmsd_frame(tmapi_rmsd j) {
     if (lane == 0 && frame == 0) j.norms[j.shape.frames] = s[0];
 }
 
-// ---- launches -----------------------------------------------------------------------------------
-
 // Launches tmapi_rmsd_frame. Without an atom that counts it sets `count` results to 0.
 static inline cudaError_t tmapi_rmsd_launch(tmapi_rmsd *j, const void *other, tmap_u64 count,
                                             cudaStream_t stream) {
     const tmap_rmsd_shape *s = &j->shape;
+    const tmap_u64 all = (tmap_u64)s->atoms | (tmap_u64)s->weights | (tmap_u64)other |
+                         (tmap_u64)j->frames | (tmap_u64)j->out;
     const tmapi_launch_shape shape = {(s->frames + 7) / 8, 256, 0};
     void *arguments[1] = {j};
     j->atoms = tmapi_rmsd_atoms(s);
-    if (j->atoms > TMAP_RMSD_ATOMS_MAX || !j->out || (j->atoms && (!j->frames || !other)) ||
-        ((tmap_u64)s->atoms | (tmap_u64)s->weights | (tmap_u64)j->frames | (tmap_u64)j->out |
-         (tmap_u64)other) %
-            4)
+    if (all % 4 || j->atoms > TMAP_RMSD_ATOMS_MAX || !j->out ||
+        (j->atoms && (!j->frames || !other)))
         return cudaErrorInvalidValue;
     if (!j->atoms) return cudaMemsetAsync(j->out, 0, 4 * count, stream);
     return tmapi_launch((const void *)tmapi_rmsd_frame, shape, arguments, stream);
@@ -226,34 +214,31 @@ static inline cudaError_t tmapi_rmsd_launch(tmapi_rmsd *j, const void *other, tm
 // condensed order: frames a < b at tmap_condensed_index(a, b, frames), as tmap_gromos takes them. If
 // no atom counts, or all weights are 0, results are 0. Returns cudaErrorInvalidValue for numbers
 // outside their ranges and addresses that are null or misaligned, else the launches' errors.
-// Exactness: within 1e-5 of the exact value, relative to the radius of gyration; for equal frames
-// within 1e-6. Results are the same on any GPU. Frames with a coordinate that is NaN or infinite
-// have results of NaN. Range: radii from 1e-15 to 1e15.
+// Exactness: within 1e-5, relative to the radius of gyration; for equal frames within 1e-6. Frames
+// with a coordinate that is NaN or infinite have results of NaN. Range: radii from 1e-15 to 1e15.
 // Cost: for each pair of frames and atom nine multiplications, 0.75 loads of 16 bytes from shared
-// memory and one other instruction; for each pair some 300 operations in double precision; for each
-// atom of frames that are closer than 1/32 of their radius some 35 more.
+// memory and two other instructions; for each pair some 300 operations in double precision; for each
+// atom of frames closer than 1/32 of their radius 35 more.
 // Example: two atoms, 2 apart in one frame and 3 in the other: 0.5.
 static inline cudaError_t tmap_rmsd_matrix(tmap_rmsd_shape shape, const float *frames,
                                            void *workspace, float *out, cudaStream_t stream) {
     const tmap_u32 atoms = tmapi_rmsd_atoms(&shape), d = 4 * (atoms ? atoms : 1);
     const tmap_pairs_store_shape store = {(tmap_u32)shape.frames, d, 4, TMAP_PAIRS_CONDENSED, 4};
-    tmapi_rmsd j = {shape, 0, frames, 0, (float4 *)workspace, 0, out};
+    float4 *centred = (float4 *)workspace;
+    tmapi_rmsd j = {shape, 0, frames, 0, centred, (double *)(centred + shape.frames * atoms), out};
     tmap_pairs_plan plan;
-    cudaError_t error;
+    cudaError_t error =
+        tmap_pairs_store_sums_plan_make(store, (const void *)tmapi_rmsd_pairs, &plan);
+    if (!error) error = tmap_pairs_store_plan_sum(&plan, 4 * TMAPI_RMSD_SUMS);
     if (shape.frames > TMAP_PAIRS_STORE_MAX || (tmap_u64)workspace % 16)
-        return cudaErrorInvalidValue;
-    error = tmap_pairs_store_sums_plan_make(store, (const void *)tmapi_rmsd_pairs, &plan);
-    if (!error) error = tmap_pairs_store_plan_sum(&plan, sizeof(tmapi_rmsd_pair));
-    j.norms = (double *)(j.centred + shape.frames * atoms);
+        error = cudaErrorInvalidValue;
     if (!error && shape.frames > 1) error = tmapi_rmsd_launch(&j, workspace, plan.values, stream);
-    if (error || !atoms || shape.frames < 2) return error;
-    return tmap_pairs_store_launch(&plan, &j, stream);
+    return error || !plan.values || !atoms ? error : tmap_pairs_store_launch(&plan, &j, stream);
 }
 
 // Writes the RMSD of each frame from a reference of shape (n, 3) to out, a float a frame, all in
-// double precision. Exactness: within 1e-6, relative to the radius of gyration; else all as
-// tmap_rmsd_matrix. Cost: frames are read once; some 35 operations an atom. A warp takes a frame, so
-// thousands of frames fill a GPU.
+// double precision, within 1e-6 of the radius of gyration; else all as tmap_rmsd_matrix. Cost: frames
+// are read once; some 35 operations an atom. A warp takes a frame: thousands of them fill a GPU.
 // Example: a reference of two atoms that are 2 apart, frames of 3 and 2: 0.5, 0.
 static inline cudaError_t tmap_rmsd_frames(tmap_rmsd_shape shape, const float *reference,
                                            const float *frames, float *out, cudaStream_t stream) {
