@@ -5,14 +5,10 @@
 // differ by much, little and nothing; mirror images; atoms in a plane, on a line, in one place; some
 // atoms, and weights; NaN and infinities; clusters by tmap_gromos; what must be refused, with what is
 // around the output and the workspace compared.
-#include "kit.h"
+#include "molecules/rmsd_check.h"
 
 #include <threadmap/molecules/gromos.h>
 #include <threadmap/molecules/rmsd.h>
-
-#include <math.h>
-
-typedef long double real;
 
 // Shapes of a molecule; and bits of what is chosen.
 enum { BLOB, HELIX, NEEDLE, PLANE, LINE, POINT, SHAPES };
@@ -87,96 +83,8 @@ static set make(problem p) {
     return s;
 }
 
-// ---- the definition -----------------------------------------------------------------------------
-
-typedef struct centred {
-    real *x, *w, size, weights; // size: radius of gyration
-} centred;
-
-static centred centre(const set *s, const float *frame) {
-    centred c = {(real *)kit_host(s->count * 3 * sizeof(real) + 1),
-                 (real *)kit_host(s->count * sizeof(real) + 1), 0, 0};
-    real mean[3] = {0, 0, 0};
-    for (tmap_u32 i = 0; i < s->count; ++i) {
-        c.w[i] = s->options & WEIGHTS ? (real)s->weights[i] : 1, c.weights += c.w[i];
-        for (int k = 0; k < 3; ++k) mean[k] += c.w[i] * (real)frame[s->atoms[i] * 3 + k];
-    }
-    for (tmap_u32 i = 0; i < s->count; ++i)
-        for (int k = 0; k < 3; ++k) {
-            c.x[3 * i + k] = (real)frame[s->atoms[i] * 3 + k] - mean[k] / c.weights;
-            c.size += c.w[i] * c.x[3 * i + k] * c.x[3 * i + k];
-        }
-    c.size = c.weights > 0 ? sqrtl(c.size / c.weights) : 0;
-    return c;
-}
-
-static real dot(const real *a, const real *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-static void cross(const real *a, const real *b, real *to) {
-    for (int k = 0; k < 3; ++k)
-        to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-// Makes b orthogonal to a unit vector a and of length 1; if it is too short, anything that is.
-static void complete(const real *a, real *b, real least) {
-    real length = sqrtl(dot(b, b));
-    for (int k = 0; k < 3 && !(length > least); ++k) {
-        b[0] = b[1] = b[2] = 0, b[k] = 1, least = 0.5L;
-        const real along = dot(a, b);
-        for (int c = 0; c < 3; ++c) b[c] -= along * a[c];
-        length = sqrtl(dot(b, b));
-    }
-    for (int c = 0; c < 3; ++c) b[c] /= length;
-}
-
-// The rotation that takes A to B, by one-sided Jacobi rotations of the columns of sum w A B^T.
-static void rotation(const centred *a, const centred *b, tmap_u32 count, real r[3][3]) {
-    real u[3][3] = {{0}}, v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}; // columns, one after another
-    for (tmap_u32 i = 0; i < count; ++i)
-        for (int k = 0; k < 9; ++k)
-            u[k % 3][k / 3] += a->w[i] * a->x[3 * i + k / 3] * b->x[3 * i + k % 3];
-    for (int sweep = 0; sweep < 60; ++sweep)
-        for (int k = 0; k < 3; ++k) {
-            const int p = k, q = (k + 1) % 3;
-            const real pq = dot(u[p], u[q]), d = dot(u[q], u[q]) - dot(u[p], u[p]);
-            if (pq == 0) continue;
-            const real t = (d < 0 ? -1 : 1) * 2 * pq / (fabsl(d) + sqrtl(d * d + 4 * pq * pq));
-            const real c = 1 / sqrtl(1 + t * t), s = c * t;
-            for (int x = 0; x < 3; ++x) {
-                const real up = u[p][x], vp = v[p][x];
-                u[p][x] = c * up - s * u[q][x], u[q][x] = s * up + c * u[q][x];
-                v[p][x] = c * vp - s * v[q][x], v[q][x] = s * vp + c * v[q][x];
-            }
-        }
-    int first = 0, second;
-    for (int k = 1; k < 3; ++k)
-        if (dot(u[k], u[k]) > dot(u[first], u[first])) first = k;
-    second = (first + 1) % 3;
-    if (dot(u[(first + 2) % 3], u[(first + 2) % 3]) > dot(u[second], u[second]))
-        second = (first + 2) % 3;
-    const real least = 1e-17L * sqrtl(dot(u[first], u[first]));
-    real e[3] = {1, 0, 0}, f[3], g[3], h[3];
-    memcpy(f, u[second], sizeof f);
-    if (dot(u[first], u[first]) > 0) {
-        memcpy(e, u[first], sizeof e);
-        const real length = sqrtl(dot(e, e));
-        for (int k = 0; k < 3; ++k) e[k] /= length;
-    }
-    complete(e, f, least);
-    cross(e, f, g), cross(v[first], v[second], h); // two right-handed systems: no reflection
-    for (int k = 0; k < 9; ++k)
-        r[k / 3][k % 3] =
-            v[first][k / 3] * e[k % 3] + v[second][k / 3] * f[k % 3] + h[k / 3] * g[k % 3];
-}
-
-static double define(const set *s, const centred *a, const centred *b) {
-    real r[3][3], sum = 0;
-    if (!(a->weights > 0)) return 0;
-    rotation(a, b, s->count, r);
-    for (tmap_u32 i = 0; i < s->count; ++i)
-        for (int k = 0; k < 3; ++k) {
-            const real d = dot(r[k], a->x + 3 * i) - b->x[3 * i + k];
-            sum += a->w[i] * d * d;
-        }
-    return (double)sqrtl(sum / a->weights);
+static rmsd_frame centre(const set *s, const float *frame) {
+    return rmsd_centre(frame, s->atoms, s->options & WEIGHTS ? s->weights : 0, s->count);
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
@@ -213,7 +121,8 @@ static float *from_reference(const set *s, const float *reference) {
 }
 
 // 1 if a result is further from the definition than granted, in radii.
-static int differs(double got, double want, const centred *a, const centred *b, double granted) {
+static int differs(double got, double want, const rmsd_frame *a, const rmsd_frame *b,
+                   double granted) {
     const double size = (double)sqrtl((a->size * a->size + b->size * b->size) / 2);
     const double error = fabs(got - want);
     if (size > 0 && !(error / size <= worst)) worst = error / size;
@@ -223,7 +132,7 @@ static int differs(double got, double want, const centred *a, const centred *b, 
 static void solve(problem p) {
     if (!check_turn()) return;
     const set s = make(p);
-    centred *all = (centred *)kit_host((p.frames + 1) * sizeof *all);
+    rmsd_frame *all = (rmsd_frame *)kit_host((p.frames + 1) * sizeof *all);
     const float *got, *first;
     tmap_u64 at = 0;
     int wrong = 0;
@@ -233,11 +142,12 @@ static void solve(problem p) {
     got = matrix(&s, 0);
     for (tmap_u32 a = 0; a < p.frames; ++a)
         for (tmap_u32 b = a + 1; b < p.frames; ++b, ++at)
-            wrong += differs((double)got[at], define(&s, &all[a], &all[b]), &all[a], &all[b], 1e-5);
+            wrong +=
+                differs((double)got[at], rmsd_define(&all[a], &all[b]), &all[a], &all[b], 1e-5);
     expect(wrong == 0, "the matrix");
     wrong = 0, first = from_reference(&s, s.xyz + 3ull * p.n * (p.frames / 2));
     for (tmap_u32 f = 0; f < p.frames; ++f)
-        wrong += differs((double)first[f], define(&s, &all[f], &all[p.frames / 2]), &all[f],
+        wrong += differs((double)first[f], rmsd_define(&all[f], &all[p.frames / 2]), &all[f],
                          &all[p.frames / 2], 1e-6);
     expect(wrong == 0, "from a reference");
     kit_release(0);
