@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmsd_work.h: the RMSD after superposition in bench_drmsd, of all pairs of frames and of all frames
-// from the first one. It knows how to verify them: tests/molecules/rmsd_check.h.
+// rmsd_work.h: the RMSD after superposition in bench_drmsd, of all pairs of frames and of all from
+// the first one. Tests have the definition: tests/molecules/rmsd_check.h.
 #ifndef BENCH_MOLECULES_RMSD_WORK_H
 #define BENCH_MOLECULES_RMSD_WORK_H
 
@@ -61,7 +61,7 @@ static double rmsd_verify(const rmsd_job *j, bench_row *row, int matrix) {
 static void rmsd_row(drmsd_sweep *s, tmap_u32 n, tmap_u32 frames, int matrix) {
     const tmap_u64 cells = matrix ? tmap_condensed_cells(frames) : frames;
     const tmap_rmsd_shape shape = {n, frames, 0, 0, 0};
-    bench_row row = bench_row_begin(&s->d, "rmsd", matrix ? "matrix" : "frames",
+    bench_row row = bench_row_begin(&s->d, "rmsd", matrix ? "rmsd_matrix" : "rmsd_frames",
                                     matrix ? "triangle" : "frames");
     rmsd_job j = {shape, 0, 0, 0};
     bench_key(&row, "n", "%u", n);

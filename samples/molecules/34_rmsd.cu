@@ -4,7 +4,7 @@
 //
 //     ./rmsd [FILE [ATOMS]]
 //
-// FILE, ATOMS: as for 19_molecule.cu; without them, the sample makes frames of a helix that unfolds.
+// FILE, ATOMS: as for 19_molecule.cu; without them, it makes frames of a helix that unfolds.
 // After the frames come their mirror images. The RMSD of two frames is the root of the mean of
 // |R A_i + t - B_i|^2 over the atoms, with the rotation R and the shift t that make it the least.
 // A molecule and its mirror image have the same distances inside, so their dRMSD is 0.

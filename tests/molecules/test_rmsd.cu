@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // test_rmsd: tmap_rmsd_matrix and tmap_rmsd_frames against the definition in extended precision:
 // a singular value decomposition of the products (Kabsch) gives the rotation, and the rotated atoms
-// the distance. 1 to 40 atoms and 200, 1 to 130 frames; frames that are turned, moved far away and
-// differ by much, little and nothing; mirror images; atoms in a plane, on a line, in one place; some
-// atoms, and weights; NaN and infinities; clusters by tmap_gromos; what must be refused, with what is
-// around the output and the workspace compared.
+// the distance. 1 to 40 atoms, 200 and 1000; 1 to 130 frames, which are turned, moved far away and
+// differ by much, little and nothing; mirror images; atoms in a plane, on a line, in one place;
+// chosen atoms, and weights; NaN and infinities; clusters by tmap_gromos; what must be refused, with
+// what is around the output and the workspace compared.
 #include "molecules/rmsd_check.h"
 
 #include <threadmap/molecules/gromos.h>
@@ -153,7 +153,7 @@ static void solve(problem p) {
     kit_release(0);
 }
 
-// ---- known answers, NaN, clusters, refusals ------------------------------------------------------
+// ---- known answers, NaN, clusters, refusals -----------------------------------------------------
 
 // Two atoms 2, 3 and 2 apart; a corner and its mirror image.
 static void run_known(void) {

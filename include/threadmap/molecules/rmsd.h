@@ -39,8 +39,8 @@ TMAP_FN tmap_u32 tmapi_rmsd_atoms(const tmap_rmsd_shape *s) {
     return atoms > s->n || atoms > TMAP_RMSD_ATOMS_MAX ? TMAP_RMSD_ATOMS_MAX + 1 : atoms;
 }
 
-// Bytes of the workspace of tmap_rmsd_matrix: of one frame more, 16 for each atom that counts and 8;
-// saturates. Example: 4096 frames of 200 atoms: 13143176.
+// Bytes of the workspace of tmap_rmsd_matrix: for the frames and one more, 16 an atom that counts
+// and 8; saturates. Example: 4096 frames of 200 atoms: 13143176.
 TMAP_FN tmap_u64 tmap_rmsd_matrix_bytes(const tmap_rmsd_shape *shape) {
     return tmap_mul_saturate(shape->frames + 1, 16ull * tmapi_rmsd_atoms(shape) + 8);
 }
@@ -88,9 +88,9 @@ TMAP_DEVICE double tmapi_rmsd_cofactor(const double *m, int k) {
 }
 
 // The RMSD from all sums; 0 if no atom counts. *close: 1 if h - L has cancelled.
-// The cofactors of the cofactors are d M: so d is exact enough next to rank 1, for atoms next to a
-// line. L^2 - a is twice the sum of three numbers whose squares sum to b, so within 2 sqrt(3 b); and
-// L <= h. From above the largest root Newton's steps shrink; a longer one is rounding.
+// The cofactors of the cofactors are d M: so d is exact enough for atoms next to a line, too.
+// L^2 - a is twice a sum of three numbers whose squares sum to b: at most 2 sqrt(3 b); and L <= h.
+// From above the largest root Newton's steps shrink; a longer one is rounding.
 TMAP_DEVICE float tmapi_rmsd_of(const double *s, int *close) {
     const double over = s[0] != 0 ? 1 / s[0] : 0;
     double a = 0, b = 0, d = 0, half = s[16] / 2, m[9], minor[9];
@@ -211,14 +211,14 @@ static inline cudaError_t tmapi_rmsd_launch(tmapi_rmsd *j, const void *other, tm
 // Writes the RMSD of all pairs of frames. Range: up to TMAP_PAIRS_STORE_MAX frames; up to
 // TMAP_RMSD_ATOMS_MAX atoms count. frames: device memory of shape (frames, n, 3), centred or not.
 // workspace: tmap_rmsd_matrix_bytes(&shape) bytes at a multiple of 16. out: floats in scipy's
-// condensed order: frames a < b at tmap_condensed_index(a, b, frames), as tmap_gromos takes them. If
-// no atom counts, or all weights are 0, results are 0. Returns cudaErrorInvalidValue for numbers
+// condensed order: frames a < b at tmap_condensed_index(a, b, frames), as tmap_gromos takes them.
+// Results are 0 if no atom counts or all weights are 0. Returns cudaErrorInvalidValue for numbers
 // outside their ranges and addresses that are null or misaligned, else the launches' errors.
 // Exactness: within 1e-5, relative to the radius of gyration; for equal frames within 1e-6. Frames
 // with a coordinate that is NaN or infinite have results of NaN. Range: radii from 1e-15 to 1e15.
-// Cost: for each pair of frames and atom nine multiplications, 0.75 loads of 16 bytes from shared
-// memory and two other instructions; for each pair some 300 operations in double precision; for each
-// atom of frames closer than 1/32 of their radius 35 more.
+// Cost: for each atom of a pair of frames nine multiplications, 0.75 loads of 16 bytes from shared
+// memory and two other instructions; for each pair some 300 operations in double precision, and 35
+// more for each atom of frames closer than 1/32 of their radius.
 // Example: two atoms, 2 apart in one frame and 3 in the other: 0.5.
 static inline cudaError_t tmap_rmsd_matrix(tmap_rmsd_shape shape, const float *frames,
                                            void *workspace, float *out, cudaStream_t stream) {
@@ -237,8 +237,8 @@ static inline cudaError_t tmap_rmsd_matrix(tmap_rmsd_shape shape, const float *f
 }
 
 // Writes the RMSD of each frame from a reference of shape (n, 3) to out, a float a frame, all in
-// double precision, within 1e-6 of the radius of gyration; else all as tmap_rmsd_matrix. Cost: frames
-// are read once; some 35 operations an atom. A warp takes a frame: thousands of them fill a GPU.
+// double precision, within 1e-6 of the radius of gyration; else all as tmap_rmsd_matrix. Cost: the
+// frames are read once; 35 operations an atom. A warp takes a frame: thousands of them fill a GPU.
 // Example: a reference of two atoms that are 2 apart, frames of 3 and 2: 0.5, 0.
 static inline cudaError_t tmap_rmsd_frames(tmap_rmsd_shape shape, const float *reference,
                                            const float *frames, float *out, cudaStream_t stream) {

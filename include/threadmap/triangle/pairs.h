@@ -275,8 +275,8 @@ TMAP_FN int tmap_pairs_plan_others_of(tmap_pairs_plan *plan, tmap_u32 others) {
 
 // Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
 // and the second points from b * others on; pairs are only formed within a set. Your functions
-// receive i and j within the set and copies of the coordinates; tmap_pairs_set tells them the number
-// of the set. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
+// receive i and j within the set and copies of the coordinates; tmap_pairs_set tells them the set's
+// number. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 TMAP_FN int tmap_pairs_plan_sets_of(tmap_pairs_plan *plan, tmap_u32 sets) {
     tmap_pairs_plan changed;
     if (!tmapi_pairs_plan_made(plan) || sets < 1 || sets > 65536) return TMAP_EINVAL;
@@ -418,8 +418,8 @@ typedef struct tmapi_pairs_point {
 } tmapi_pairs_point;
 
 // The number of the pair's set. a: the pointer to point i that tmap_pairs_each, _fold, _select,
-// _rows or _store has passed to your function. Range: 0 to the plan's sets - 1. Cost: a register, if
-// it is called.
+// _rows or _store has passed to your function; not a copy of the point, and not that of
+// tmap_pairs_store_sums. Range: 0 to the plan's sets - 1. Cost: a register, if it is called.
 // Example: const float *box = j->boxes + 3 * tmap_pairs_set(a);
 TMAP_DEVICE tmap_u32 tmap_pairs_set(const void *a) { return ((const tmapi_pairs_point *)a)->set; }
 

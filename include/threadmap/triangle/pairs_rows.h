@@ -149,8 +149,7 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tm
 typedef void (*tmap_pairs_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
                                 void *to_j);
 
-// An accumulator, which may be larger than that of a fold; and a copy of one, from tmap_fold.zero or
-// to a result.
+// An accumulator, which may be larger than that of a fold, and a copy of one.
 typedef struct tmapi_give_words {
     alignas(16) tmap_u32 word[TMAP_PAIRS_ROWS_BYTES_MAX / 4];
 } tmapi_give_words;

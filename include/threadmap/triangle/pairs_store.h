@@ -921,8 +921,8 @@ TMAP_DEVICE void tmapi_store_sum_copy(tmapi_store_sum *sums, tmap_u32 to, tmap_u
     for (tmap_u32 k = 0; k < parts; ++k) sums[to * parts + k] = sums[from * parts + k];
 }
 
-// Computes the values of a strip's rows from their sums and stores them. full: 1: all rows are full;
-// 0: the same code stores 8 values at a time, or a row of large sums, because there is much of it.
+// Computes the values of a strip's rows from their sums and stores them. full: 1: all are full; 0:
+// the same code stores 8 values at a time, or a row of large sums, because there is much of it.
 TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                     tmap_pairs_finish finish, void *job,
                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
