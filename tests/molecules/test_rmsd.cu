@@ -3,7 +3,7 @@
 // a singular value decomposition of the products (Kabsch) gives the rotation, and the rotated atoms
 // the distance. 1 to 40 atoms, 200 and 1000; 1 to 130 frames, which are turned, moved far away and
 // differ by much, little and nothing; mirror images; atoms in a plane, on a line, in one place;
-// chosen atoms, and weights; NaN and infinities; clusters by tmap_gromos; what must be refused, with
+// chosen atoms and weights; NaN and infinities; clusters by tmap_gromos; what must be refused, with
 // what is around the output and the workspace compared.
 #include "molecules/rmsd_check.h"
 
