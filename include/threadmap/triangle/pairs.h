@@ -414,14 +414,19 @@ TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit vi
 
 typedef struct tmapi_pairs_point {
     alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
-    tmap_u32 set; // of a point i that your function receives
 } tmapi_pairs_point;
+
+// A point i that your function receives, and its set.
+typedef struct tmapi_pairs_row {
+    alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
+    tmap_u32 set;
+} tmapi_pairs_row;
 
 // The number of the pair's set. a: the pointer to point i that tmap_pairs_each, _fold, _select,
 // _rows or _store has passed to your function; not a copy of the point, and not that of
 // tmap_pairs_store_sums. Range: 0 to the plan's sets - 1. Cost: a register, if it is called.
 // Example: const float *box = j->boxes + 3 * tmap_pairs_set(a);
-TMAP_DEVICE tmap_u32 tmap_pairs_set(const void *a) { return ((const tmapi_pairs_point *)a)->set; }
+TMAP_DEVICE tmap_u32 tmap_pairs_set(const void *a) { return ((const tmapi_pairs_row *)a)->set; }
 
 // The block's dynamic shared memory.
 TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
@@ -498,7 +503,7 @@ TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place pla
         tmapi_value_copy(&vector[k], tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, 16);
 #pragma unroll
     for (tmap_u32 r = 0; r < step; ++r) {
-        tmapi_pairs_point row;
+        tmapi_pairs_row row;
         tmap_pair pair;
         pair.i = place.i + y + r, row.set = (tmap_u32)place.set;
 #pragma unroll

@@ -191,7 +191,7 @@ TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tma
 
 // Loads point `at` of a set of `count`; zero bytes if it does not exist.
 TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *points, tmap_u64 at,
-                                 tmap_u32 count, tmapi_pairs_point *point) {
+                                 tmap_u32 count, tmapi_pairs_row *point) {
     const tmap_u32 size = r->points.size, d = r->points.d;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k) {
@@ -228,10 +228,9 @@ typedef struct tmapi_give_span {
 // holds, against points j of the lane. Then the accumulator moves to the lane before. Other points
 // than the sure ones are compared with the ends of rows and columns and, in one set, must have i <
 // j. Collective for the warp.
-TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tmap_pair first,
-                                 tmap_u32 step, const tmapi_pairs_point *mine,
-                                 tmapi_give_words *to_i, tmapi_give_words *to_j,
-                                 tmapi_give_span span) {
+TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_row row, tmap_pair first,
+                                 tmap_u32 step, const tmapi_pairs_row *mine, tmapi_give_words *to_i,
+                                 tmapi_give_words *to_j, tmapi_give_span span) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = tmapi_pairs_columns(plan);
     tmap_pair pair;
@@ -250,9 +249,9 @@ TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tma
 
 // All 32 steps, for groups in which some pairs do not exist.
 TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tmap_pair first,
-                                 const tmapi_pairs_point *mine, tmapi_give_words *to_i,
+                                 const tmapi_pairs_row *mine, tmapi_give_words *to_i,
                                  tmapi_give_words *to_j, tmapi_give_span span) {
-    tmapi_pairs_point row;
+    tmapi_pairs_row row;
 #pragma unroll 1
     for (tmap_u32 step = 0; step < 32; ++step) {
         tmapi_give_move(r, shared, threadIdx.x % 32 + step, row.bytes, 0);
@@ -264,7 +263,7 @@ TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tma
 // first.i + lane. Collective for the warp.
 TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *points,
                                   unsigned char *shared, tmap_pair first,
-                                  const tmapi_pairs_point *mine, tmapi_give_words *to_i,
+                                  const tmapi_pairs_row *mine, tmapi_give_words *to_i,
                                   tmapi_give_words *to_j) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = tmapi_pairs_columns(plan);
@@ -272,7 +271,7 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
     const int below = plan->rows - first.i >= 32, before = count - first.j >= 32 * r->mine;
     const int above = plan->others || first.i < first.j; // multiples of 32
     const int ahead = r->mine <= 4;                      // registers suffice for the next point
-    tmapi_pairs_point own, row, next;
+    tmapi_pairs_row own, row, next;
     tmapi_give_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
     __syncwarp(); // all lanes have read the previous points
     tmapi_give_move(r, shared, lane, own.bytes, 1);
@@ -351,7 +350,7 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
     const unsigned char *points = (const unsigned char *)r->points.a;
     const unsigned char *others = (const unsigned char *)(plan->others ? r->points.b : points);
     unsigned char *own = tmapi_pairs_memory() + warp * 64 * bytes;
-    tmapi_pairs_point mine[8];
+    tmapi_pairs_row mine[8];
     tmapi_give_words to_i, to_j[8];
     points += tile.set * plan->n * bytes, others += tile.set * count * bytes;
 #pragma unroll 1

@@ -96,16 +96,18 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together:
-// these fit the shared memory of every GPU. More are staged in equal pieces of at most 5; one piece
-// is used while the next is copied.
-#define TMAPI_STORE_STAGED 10u
+// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, or 16
+// in the smaller tiles of large sums: these fit the shared memory of every GPU. More are staged in
+// equal pieces of at most 5, or 8; one piece is used while the next is copied.
+#define TMAPI_STORE_STAGED       10u
+#define TMAPI_STORE_STAGED_LARGE 16u
 TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
     return d / (16 / size) + (d % (16 / size) != 0);
 }
-TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
-    const tmap_u32 pieces = (all - 1) / (TMAPI_STORE_STAGED / 2) + 1;
-    return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
+TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all, int large) {
+    const tmap_u32 most = large ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+    const tmap_u32 pieces = (all - 1) / (most / 2) + 1;
+    return all <= most ? all : (all - 1) / pieces + 1;
 }
 
 // Rows that a warp takes at a time, for sums of `bytes` bytes: up to 144 registers hold them.
@@ -119,13 +121,15 @@ TMAP_FN tmap_u32 tmapi_store_sum_rows(tmap_u32 bytes) {
 #define TMAPI_STORE_LARGE 8192u
 #endif
 
-// Points along a side of a tile of sums of `bytes` bytes, and staged vectors of a point of `all`.
-TMAP_FN tmap_u32 tmapi_store_sums_side(tmap_u32 n, tmap_u32 all, tmap_u32 bytes) {
-    if (bytes > TMAPI_STORE_SUM_FEW) return TMAPI_STORE_SUM_SIDE;
+// Points along a side of a tile of sums, and staged vectors of a point of `all`. large: sums have
+// more than 16 bytes.
+TMAP_FN tmap_u32 tmapi_store_sums_side(tmap_u32 n, tmap_u32 all, int large) {
+    if (large) return TMAPI_STORE_SUM_SIDE;
     return (all <= 4 && n >= TMAPI_STORE_LARGE ? 2 : 1) * TMAPI_STORE_BAND;
 }
-TMAP_FN tmap_u32 tmapi_store_sums_staged(tmap_u32 all) {
-    return (all > TMAPI_STORE_STAGED ? 2 : 1) * tmapi_store_piece(all);
+TMAP_FN tmap_u32 tmapi_store_sums_staged(tmap_u32 all, int large) {
+    const tmap_u32 piece = tmapi_store_piece(all, large);
+    return piece < all ? 2 * piece : all;
 }
 
 // Bytes of the output of a plan: all sets, to the end of the last row; saturates.
@@ -162,8 +166,8 @@ TMAP_FN int tmap_pairs_store_plan_of(tmap_pairs_store_shape shape, tmap_pairs_pl
 TMAP_FN int tmap_pairs_store_sums_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
     const tmap_u32 all = tmapi_store_all(shape.size == 8 ? 8 : 4, shape.d ? shape.d : 1);
     if (shape.d > TMAP_PAIRS_SUMS_D_MAX) return TMAP_EINVAL;
-    return tmapi_store_plan_of(shape, tmapi_store_sums_side(shape.n, all, 4),
-                               TMAP_PAIRS_SUMS_THREADS, tmapi_store_sums_staged(all), out);
+    return tmapi_store_plan_of(shape, tmapi_store_sums_side(shape.n, all, 0),
+                               TMAP_PAIRS_SUMS_THREADS, tmapi_store_sums_staged(all, 0), out);
 }
 
 // ---- changes of a plan --------------------------------------------------------------------------
@@ -191,8 +195,10 @@ TMAP_FN int tmap_pairs_store_plan_sum_of(tmap_pairs_plan *plan, tmap_u32 bytes) 
         bytes < 4 || bytes > TMAP_PAIRS_SUM_MAX || bytes % 4)
         return TMAP_EINVAL;
     const tmap_u32 all = tmapi_store_all(plan->size, plan->d);
-    changed = *plan, changed.side = tmapi_store_sums_side(plan->n, all, bytes);
-    changed.shared = tmapi_store_plane(changed.side, plan->value) * tmapi_store_sums_staged(all);
+    const int large = bytes > TMAPI_STORE_SUM_FEW;
+    changed = *plan, changed.side = tmapi_store_sums_side(plan->n, all, large);
+    changed.shared =
+        tmapi_store_plane(changed.side, plan->value) * tmapi_store_sums_staged(all, large);
     return tmapi_pairs_plan_change(plan, changed);
 }
 
@@ -745,7 +751,7 @@ TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 fir
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef tmapi_pairs_point tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
+typedef tmapi_pairs_row tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
 
 // Reads a complete point, whose vectors are `plane` bytes apart.
 TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
@@ -1035,7 +1041,8 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
 TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                                   const tmapi_store_scale *scale, const tmapi_store_ways *w) {
     const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
-    const tmap_u32 piece = tmapi_store_piece(all), strips = tmapi_store_strips(s);
+    const int large = s->tall < TMAPI_STORE_ROWS;
+    const tmap_u32 piece = tmapi_store_piece(all, large), strips = tmapi_store_strips(s);
     tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
     tmap_u32 turn = 0, k = all; // the strip; its vector, `all` before the first
