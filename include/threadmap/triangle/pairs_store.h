@@ -96,16 +96,15 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, or 16
-// in the smaller tiles of large sums: these fit the shared memory of every GPU. More are staged in
-// equal pieces of at most 5, or 8; one piece is used while the next is copied.
+// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, up to
+// 16 in the smaller tiles of large sums: these fit the shared memory of every GPU. More are staged
+// in equal pieces of at most 5, or 8; one piece is used while the next is copied.
 #define TMAPI_STORE_STAGED       10u
 #define TMAPI_STORE_STAGED_LARGE 16u
 TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
     return d / (16 / size) + (d % (16 / size) != 0);
 }
-TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all, int large) {
-    const tmap_u32 most = large ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all, tmap_u32 most) {
     const tmap_u32 pieces = (all - 1) / (most / 2) + 1;
     return all <= most ? all : (all - 1) / pieces + 1;
 }
@@ -128,8 +127,8 @@ TMAP_FN tmap_u32 tmapi_store_sums_side(tmap_u32 n, tmap_u32 all, int large) {
     return (all <= 4 && n >= TMAPI_STORE_LARGE ? 2 : 1) * TMAPI_STORE_BAND;
 }
 TMAP_FN tmap_u32 tmapi_store_sums_staged(tmap_u32 all, int large) {
-    const tmap_u32 piece = tmapi_store_piece(all, large);
-    return piece < all ? 2 * piece : all;
+    const tmap_u32 most = large ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+    return (all > most ? 2 : 1) * tmapi_store_piece(all, most);
 }
 
 // Bytes of the output of a plan: all sets, to the end of the last row; saturates.
@@ -751,37 +750,38 @@ TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 fir
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef tmapi_pairs_row tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
+typedef tmapi_pairs_point tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
 
 // Reads a complete point, whose vectors are `plane` bytes apart.
 TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
-                                 tmapi_store_whole *point) {
-    point->set = s->set;
+                                 unsigned char *point) {
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-        if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
+        if (k * 16 < s->d * s->size) tmapi_value_copy(point + 16 * k, from + k * plane, 16);
 }
 
 // Computes a lane's values of a row of a strip.
 typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip, int full,
-                                   const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                   const tmapi_pairs_row *row, const tmapi_store_whole *columns,
                                    tmapi_store_out *out, void *context);
 
 // Computes the full rows of a strip, which are its first ones, or its other rows. full: a constant.
 TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                   tmapi_store_row_do values, void *context) {
     const tmap_u32 v = tmapi_store_together(s), plane = tmapi_store_plane(s->side, s->bytes);
-    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
+    tmapi_store_whole columns[TMAPI_STORE_WIDE];
+    tmapi_pairs_row row;
+    row.set = s->set;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, &columns[c]);
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, columns[c].bytes);
 #pragma unroll 1
     for (int r = 0; full ? strip.full > 0 : r < TMAPI_STORE_ROWS; ++r) {
         if (!full) __syncwarp(); // or the compiler makes a loop for each metric and each layout
         if (!full && strip.i >= s->rows) break;
         if (full || strip.full <= 0) {
             tmapi_store_out out;
-            tmapi_store_get(s, strip.rows, plane, &row);
+            tmapi_store_get(s, strip.rows, plane, row.bytes);
             values(s, &strip, full, &row, columns, &out, context);
             tmapi_store_write(s, &strip, full, &out);
         }
@@ -811,7 +811,7 @@ typedef struct tmapi_store_value {
 
 // Calls your function only for pairs that exist in the output.
 TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
-                                       int full, const tmapi_store_whole *row,
+                                       int full, const tmapi_pairs_row *row,
                                        const tmapi_store_whole *columns, tmapi_store_out *out,
                                        void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
@@ -895,9 +895,9 @@ typedef void (*tmap_pairs_part)(void *job, void *sum);
 typedef void (*tmap_pairs_finish)(void *job, tmap_pair pair, const void *sum, void *value);
 
 // How a value is computed: start, then add for all coordinates in an order that is the same for
-// every pair, then finish. The matrix decides which pairs exist, as for tmap_pairs_value, (i, i)
-// and i > j included; the functions may also be called for pairs that do not exist, whose values
-// are dropped.
+// every pair, then finish. Loops over the parts of a sum need constant bounds: else it is not held
+// in registers. The matrix decides which pairs exist, as for tmap_pairs_value, (i, i) and i > j
+// included; the functions may also be called for pairs that do not exist, whose values are dropped.
 typedef struct tmap_pairs_sum {
     tmap_pairs_start start;
     tmap_pairs_add add;
@@ -1041,8 +1041,9 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
 TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                                   const tmapi_store_scale *scale, const tmapi_store_ways *w) {
     const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
-    const int large = s->tall < TMAPI_STORE_ROWS;
-    const tmap_u32 piece = tmapi_store_piece(all, large), strips = tmapi_store_strips(s);
+    const tmap_u32 most =
+        s->tall < TMAPI_STORE_ROWS ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+    const tmap_u32 piece = tmapi_store_piece(all, most), strips = tmapi_store_strips(s);
     tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
     tmap_u32 turn = 0, k = all; // the strip; its vector, `all` before the first
