@@ -21,7 +21,8 @@
 enum {
     ATOMS = 60,  // of the helix
     FRAMES = 48, // of the helix: a third in each of its three shapes
-    VIEW = 600   // pixels along a side of the picture
+    VIEW = 600,  // pixels along a side of the picture
+    LISTED = 8   // clusters that are printed at most
 };
 
 // The largest eigenvalue of the 4 x 4 key matrix of M. With h added to its diagonal, none is
@@ -103,6 +104,9 @@ int main(int argc, char **argv) {
 
     printf("%llu frames and their mirror images in %llu clusters; the first two: %.2f Angstrom\n",
            f.count, *found, first[f.count]);
+    for (tmap_u64 c = 0; c < *found && c < LISTED; ++c)
+        printf("cluster %llu: %u frames around %u\n", c, clusters.sizes[c], clusters.centres[c]);
+
     const tmap_u64 rows = argc == 1 ? count : 1; // for a file, check one row
     tmap_u64 wrong = argc == 1 && *found != 6;   // three shapes, left and right
     float most = 0;

@@ -96,8 +96,8 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, up to
-// 16 in the smaller tiles of large sums: these fit the shared memory of every GPU. More are staged
+// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, or
+// 16 in the smaller tiles of large sums; these fit the shared memory of every GPU. More are staged
 // in equal pieces of at most 5, or 8; one piece is used while the next is copied.
 #define TMAPI_STORE_STAGED       10u
 #define TMAPI_STORE_STAGED_LARGE 16u
