@@ -84,24 +84,18 @@ static inline ncclResult_t tmap_nccl_exchange(const tmap_nccl *gpus, const tmap_
     return error == ncclSuccess ? end : error;
 }
 
-// A number from `bytes` bytes of data (FNV-1a, 64 bits): equal data have equal numbers.
-static inline tmap_u64 tmapi_nccl_hash(const void *data, tmap_u64 bytes) {
-    const unsigned char *byte = (const unsigned char *)data;
-    tmap_u64 hash = 0xcbf29ce484222325ull;
-    for (tmap_u64 i = 0; i < bytes; ++i) hash = (hash ^ byte[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 // Sets *same to 1 on every rank if all ranks pass the same `bytes` bytes of host memory, else to 0:
 // call it once before a run with what must be equal everywhere, such as the numbers from which
-// plans are made. room: 16 bytes of device memory. It waits for the stream. Returns
-// ncclUnhandledCudaError if a copy fails.
+// plans are made. It compares hashes of 64 bits (FNV-1a). room: 16 bytes of device memory. It waits
+// for the stream. Returns ncclUnhandledCudaError if a copy fails.
 static inline ncclResult_t tmap_nccl_same(const tmap_nccl *gpus, const void *data, tmap_u64 bytes,
                                           void *room, int *same, cudaStream_t stream) {
-    tmap_u64 pair[2];
+    tmap_u64 pair[2] = {0xcbf29ce484222325ull, 0};
     ncclResult_t error;
     if (!gpus || !data || !room || !same) return ncclInvalidArgument;
-    pair[0] = tmapi_nccl_hash(data, bytes), pair[1] = ~pair[0]; // ~: the largest is the least
+    for (tmap_u64 i = 0; i < bytes; ++i)
+        pair[0] = (pair[0] ^ ((const unsigned char *)data)[i]) * 0x100000001b3ull;
+    pair[1] = ~pair[0]; // its largest is the least of pair[0]
     if (cudaMemcpyAsync(room, pair, sizeof pair, cudaMemcpyHostToDevice, stream))
         return ncclUnhandledCudaError;
     error = ncclAllReduce(room, room, 2, ncclUint64, ncclMax, gpus->comm, stream);

@@ -21,31 +21,10 @@
 #include <cuda.h>
 #include <string.h>
 
-// What the driver is asked for, and the size of a page: 2 MiB on current GPUs.
-typedef struct tmapi_share_pages {
-    CUmemAllocationProp of;
-    tmap_u64 page;
-} tmapi_share_pages;
-
-static inline cudaError_t tmapi_share_pages_get(tmapi_share_pages *p) {
-    size_t page;
-    int device;
-    cudaError_t error = cudaGetDevice(&device);
-    if (!error) error = cudaFree(0); // the driver's calls need the device's context
-    if (error) return error;
-    memset(p, 0, sizeof *p);
-    p->of.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    p->of.location.type = CU_MEM_LOCATION_TYPE_DEVICE, p->of.location.id = device;
-    error =
-        (cudaError_t)cuMemGetAllocationGranularity(&page, &p->of, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-    p->page = page;
-    return error;
-}
-
 // The next run of consecutive pages with bytes of the ranges, from range *next on: bytes run->first
 // to run->first + run->count - 1. Returns 0 after the last one.
-static inline int tmapi_share_pages_next(tmap_u64 page, const tmap_share *ranges, tmap_u64 count,
-                                         tmap_u64 *next, tmap_share *run) {
+static inline int tmapi_share_memory_next(tmap_u64 page, const tmap_share *ranges, tmap_u64 count,
+                                          tmap_u64 *next, tmap_share *run) {
     run->count = 0;
     for (; *next < count; ++*next) {
         const tmap_share r = ranges[*next];
@@ -59,19 +38,53 @@ static inline int tmapi_share_pages_next(tmap_u64 page, const tmap_share *ranges
     return run->count != 0;
 }
 
-// Unmaps the runs of pages before byte `end` and frees the addresses.
-static inline cudaError_t tmapi_share_memory_free(tmap_u64 page, tmap_u64 bytes,
-                                                  const tmap_share *ranges, tmap_u64 count,
-                                                  tmap_u64 end, CUdeviceptr base) {
-    tmap_u64 next = 0;
+// Allocates a run of pages at an address. An error leaves nothing there.
+static inline CUresult tmapi_share_memory_map(CUdeviceptr at, tmap_u64 bytes,
+                                              const CUmemAllocationProp *of) {
+    CUmemAccessDesc access;
+    CUmemGenericAllocationHandle handle;
+    CUresult error = cuMemCreate(&handle, bytes, of, 0);
+    if (error) return error;
+    access.location = of->location, access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    error = cuMemMap(at, bytes, 0, handle, 0);
+    (void)cuMemRelease(handle); // the mapping keeps it
+    if (error) return error;
+    error = cuMemSetAccess(at, bytes, &access, 1);
+    if (error) (void)cuMemUnmap(at, bytes);
+    return error;
+}
+
+// Creates memory, or destroys it.
+static inline cudaError_t tmapi_share_memory(tmap_u64 bytes, const tmap_share *ranges,
+                                             tmap_u64 count, void **memory, int create) {
+    CUmemAllocationProp of;
+    CUdeviceptr base = create ? 0 : (CUdeviceptr)*memory;
+    size_t page = 1; // 2 MiB on current GPUs
+    int device;
+    tmap_u64 next = 0, end = ~0ull; // runs of pages before byte `end` have memory
     tmap_share run;
-    cudaError_t error = cudaSuccess, other;
-    while (tmapi_share_pages_next(page, ranges, count, &next, &run) && run.first < end) {
-        other = (cudaError_t)cuMemUnmap(base + run.first, run.count);
+    CUresult error, other;
+    cudaError_t begun = cudaGetDevice(&device);
+    if (!begun) begun = cudaFree(0); // the driver's calls need the device's context
+    if (begun) return begun;
+    memset(&of, 0, sizeof of), of.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    of.location.type = CU_MEM_LOCATION_TYPE_DEVICE, of.location.id = device;
+    error = cuMemGetAllocationGranularity(&page, &of, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    bytes = (bytes + page - 1) / page * page;
+    if (!error && create) error = cuMemAddressReserve(&base, bytes, 0, 0, 0);
+    if (error) return (cudaError_t)error;
+    while (create && !error && tmapi_share_memory_next(page, ranges, count, &next, &run))
+        error = tmapi_share_memory_map(base + run.first, run.count, &of), end = run.first;
+    if (create && !error) {
+        *memory = (void *)base;
+        return cudaSuccess;
+    }
+    for (next = 0; tmapi_share_memory_next(page, ranges, count, &next, &run) && run.first < end;) {
+        other = cuMemUnmap(base + run.first, run.count);
         if (!error) error = other;
     }
-    other = (cudaError_t)cuMemAddressFree(base, (bytes + page - 1) / page * page);
-    return error ? error : other;
+    other = cuMemAddressFree(base, bytes);
+    return (cudaError_t)(error ? error : other);
 }
 
 // Reserves addresses for an array of `bytes` bytes, and allocates on the current device the pages
@@ -80,44 +93,16 @@ static inline cudaError_t tmapi_share_memory_free(tmap_u64 page, tmap_u64 bytes,
 // or no bytes, else the error of a call of CUDA or its driver; nothing remains allocated then.
 static inline cudaError_t tmap_share_memory_create(tmap_u64 bytes, const tmap_share *ranges,
                                                    tmap_u64 count, void **out) {
-    tmapi_share_pages p;
-    CUmemAccessDesc access;
-    CUdeviceptr base;
-    tmap_u64 next = 0;
-    tmap_share run = {0, 0};
-    cudaError_t error;
     if (!bytes || !ranges || !out) return cudaErrorInvalidValue;
-    if ((error = tmapi_share_pages_get(&p)) != cudaSuccess) return error;
-    error =
-        (cudaError_t)cuMemAddressReserve(&base, (bytes + p.page - 1) / p.page * p.page, 0, 0, 0);
-    if (error) return error;
-    access.location = p.of.location, access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    while (!error && tmapi_share_pages_next(p.page, ranges, count, &next, &run)) {
-        CUmemGenericAllocationHandle handle;
-        error = (cudaError_t)cuMemCreate(&handle, run.count, &p.of, 0);
-        if (error) break;
-        error = (cudaError_t)cuMemMap(base + run.first, run.count, 0, handle, 0);
-        (void)cuMemRelease(handle); // the mapping keeps it
-        if (error) break;
-        error = (cudaError_t)cuMemSetAccess(base + run.first, run.count, &access, 1);
-        if (error) (void)cuMemUnmap(base + run.first, run.count);
-    }
-    if (error)
-        (void)tmapi_share_memory_free(p.page, bytes, ranges, count, run.first, base);
-    else
-        *out = (void *)base;
-    return error;
+    return tmapi_share_memory(bytes, ranges, count, out, 1);
 }
 
 // Frees memory of tmap_share_memory_create; bytes, ranges and count: the same as there. It does not
 // wait for kernels that use the memory. Returns the error of a call of CUDA or its driver.
 static inline cudaError_t tmap_share_memory_destroy(tmap_u64 bytes, const tmap_share *ranges,
                                                     tmap_u64 count, void *memory) {
-    tmapi_share_pages p;
-    cudaError_t error;
     if (!bytes || !ranges || !memory) return cudaErrorInvalidValue;
-    if ((error = tmapi_share_pages_get(&p)) != cudaSuccess) return error;
-    return tmapi_share_memory_free(p.page, bytes, ranges, count, ~0ull, (CUdeviceptr)memory);
+    return tmapi_share_memory(bytes, ranges, count, &memory, 0);
 }
 
 #endif // TMAP_CUDA && !TMAP_NVRTC

@@ -5,10 +5,9 @@
 // The work is cut into 64 parts, and each GPU folds a run of them, each part into an accumulator.
 // NCCL gathers the accumulators on every GPU, where one block joins them in the order of the parts.
 // nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_energy.cu -lnccl -o gpus_energy
-// mpirun -n 4 gpus_energy 1000000
+// mpirun -n 4 gpus_energy 1000000 (or, in one process: gpus_energy --threads 4 1000000)
 #include "gpus.h"
 
-#include <string.h>
 #include <threadmap/triangle.h>
 
 typedef struct energy {
@@ -44,38 +43,41 @@ __global__ void __launch_bounds__(64) join_parts(const double *parts, double *re
 }
 
 // Folds the parts of `run`, each into its element of `parts`.
-static void fold_parts(tmap_pairs_plan plan, energy e, tmap_share run, double *parts) {
+static void fold_parts(tmap_nccl gpus, tmap_pairs_plan plan, energy e, tmap_share run,
+                       double *parts) {
     const tmap_u64 items = plan.items;
     for (tmap_u64 p = run.first; p < run.first + run.count; ++p) {
         const tmap_share part = tmap_share_of(items, p, TMAP_SHARE_PARTS);
         CHECK_GPU(tmap_pairs_plan_share(&plan, part.first, part.count));
         e.to.result = parts + p;
         CHECK_GPU(tmap_pairs_launch(&plan, &e, 0));
+        if (p % 16 == 15) gpus_wait(gpus); // shows the time limit that there is progress
     }
 }
 
 // The energy from the accumulators of all parts.
-static double joined(double *parts) {
+static double joined(tmap_nccl gpus, double *parts) {
     double *sum = parts + TMAP_SHARE_PARTS;
     double result;
     join_parts<<<1, 64>>>(parts, sum);
     CHECK_GPU(cudaGetLastError());
+    gpus_wait(gpus);
     CHECK_GPU(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
     return result;
 }
 
 // The energy on every GPU, from all GPUs.
 static double together(tmap_nccl gpus, tmap_pairs_plan plan, energy e, double *parts) {
-    fold_parts(plan, e, tmap_nccl_share(&gpus, TMAP_SHARE_PARTS), parts);
+    fold_parts(gpus, plan, e, tmap_nccl_share(&gpus, TMAP_SHARE_PARTS), parts);
     CHECK_NCCL(tmap_nccl_gather(&gpus, parts, sizeof *parts, TMAP_SHARE_PARTS, 0));
-    return joined(parts);
+    return joined(gpus, parts);
 }
 // [/snippet]
 
 // The energy that this GPU computes alone.
-static double alone(tmap_pairs_plan plan, energy e, double *parts) {
-    fold_parts(plan, e, tmap_share_of(TMAP_SHARE_PARTS, 0, 1), parts);
-    return joined(parts);
+static double alone(tmap_nccl gpus, tmap_pairs_plan plan, energy e, double *parts) {
+    fold_parts(gpus, plan, e, tmap_share_of(TMAP_SHARE_PARTS, 0, 1), parts);
+    return joined(gpus, parts);
 }
 
 // Number k of charge i: x, y, z in a unit cube, then the charge, 1 or -1.
@@ -86,14 +88,7 @@ static float number_of(tmap_u32 i, tmap_u32 k) {
     return k < 3 ? (float)(bits >> 8) / 16777216.0f : bits >> 31 ? -1.0f : 1.0f;
 }
 
-// Seconds since `begin` until all GPUs are here.
-static double seconds_since(double begin) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    return MPI_Wtime() - begin;
-}
-
-int main(int argc, char **argv) {
-    const tmap_nccl gpus = gpus_start(&argc, &argv);
+static int sample(tmap_nccl gpus, int argc, char **argv) {
     const long n = argc > 1 ? atol(argv[1]) : 3000;
     if (n < 2 || n > 100000000) gpus_fail("arguments", "the number of charges is 2 to 100000000");
 
@@ -112,32 +107,28 @@ int main(int argc, char **argv) {
     CHECK_GPU(cudaMalloc((void **)&parts, (TMAP_SHARE_PARTS + 1) * sizeof *parts));
     free(points);
 
-    // All ranks must cut the same work.
     const tmap_u64 cut[] = {plan.n, plan.items, TMAP_SHARE_PARTS};
-    int same;
-    CHECK_NCCL(tmap_nccl_same(&gpus, cut, sizeof cut, parts, &same, 0));
-    if (!same) gpus_fail("plan", "the ranks have different plans");
+    gpus_same(gpus, cut, sizeof cut);
 
     const double first = together(gpus, plan, e, parts); // NCCL connects the GPUs here
-    MPI_Barrier(MPI_COMM_WORLD);
-    double begin = MPI_Wtime();
+    double begin = gpus_begin(gpus);
     const double all = together(gpus, plan, e, parts);
-    const double all_seconds = seconds_since(begin);
-    begin = MPI_Wtime();
-    const double one = alone(plan, e, parts);
-    const double one_seconds = seconds_since(begin);
+    const double all_seconds = gpus_seconds_since(gpus, begin);
+    begin = gpus_begin(gpus);
+    const double one = alone(gpus, plan, e, parts);
+    const double one_seconds = gpus_seconds_since(gpus, begin);
 
     const int wrong =
         memcmp(&all, &one, sizeof one) != 0 || memcmp(&all, &first, sizeof first) != 0;
     if (gpus.rank == 0) {
         printf("%ld charges, energy %.17g\n", n, all);
-        printf("%u GPUs: %.3f ms, one GPU: %.3f ms, %.1f%% of %u times as fast\n", gpus.ranks,
-               all_seconds * 1e3, one_seconds * 1e3, 100 * one_seconds / all_seconds / gpus.ranks,
-               gpus.ranks);
+        gpus_print_times(gpus, all_seconds, one_seconds);
         check_result("the same bits on all GPUs and on one", (tmap_u64)wrong);
     }
     CHECK_GPU(cudaFree((void *)e.points));
     CHECK_GPU(cudaFree(e.to.workspace));
     CHECK_GPU(cudaFree(parts));
-    return gpus_end(gpus, wrong);
+    return wrong;
 }
+
+int main(int argc, char **argv) { return gpus_main(argc, argv, sample); }

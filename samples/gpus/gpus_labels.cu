@@ -6,7 +6,7 @@
 // Every label is compared with those of the cells beside it, also over seams, and with that of one
 // GPU if it has memory for all of them.
 // nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_labels.cu -lnccl -o gpus_labels
-// mpirun -n 4 gpus_labels 131072
+// mpirun -n 4 gpus_labels 131072 (or gpus_labels --threads 4 131072)
 #include "gpus.h"
 
 #include <threadmap/raster/stripes.h>
@@ -99,7 +99,6 @@ static tmap_u32 *make_rows(const tmap_raster_map *map, tmap_share rows) {
     tmap_u32 *bits = (tmap_u32 *)memory(words * 4);
     make_map<<<1024, 256>>>(bits, (tmap_u32)map->width, rows.first, words);
     CHECK_GPU(cudaGetLastError());
-    CHECK_GPU(cudaDeviceSynchronize());
     return bits;
 }
 
@@ -108,11 +107,9 @@ static tmap_u64 row_bytes(const tmap_label_array *array) {
     return array->width * (array->form == TMAP_LABEL_INT64 ? 8 : 4);
 }
 
-// Seconds from `begin` until all GPUs have finished; *least is lowered to them.
-static void take(double begin, double *least) {
-    CHECK_GPU(cudaDeviceSynchronize());
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double seconds = MPI_Wtime() - begin;
+// *least is lowered to the seconds from `begin` until all GPUs have finished.
+static void take(tmap_nccl gpus, double begin, double *least) {
+    const double seconds = gpus_seconds_since(gpus, begin);
     if (seconds < *least) *least = seconds;
 }
 
@@ -123,10 +120,9 @@ static void *label_together(const tmap_stripes_plan *plan, const tmap_u32 *bits,
     void *labels = memory((plan->rows.count + 1) * row_bytes(&plan->label.array));
     void *workspace = memory(plan->workspace);
     for (int run = 0; run < RUNS; ++run) { // NCCL connects the GPUs in the first one
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double begin = MPI_Wtime();
+        const double begin = gpus_begin(plan->gpus);
         CHECK_NCCL(tmap_stripes_label(plan, bits, workspace, labels, starts, 0));
-        take(begin, least);
+        take(plan->gpus, begin, least);
     }
     CHECK_GPU(cudaFree(workspace));
     return labels;
@@ -136,7 +132,9 @@ static void *label_together(const tmap_stripes_plan *plan, const tmap_u32 *bits,
 static tmap_u64 largest(const tmap_stripes_plan *plan, const void *labels, tmap_u64 count) {
     const tmap_u64 bytes = count * sizeof(tmap_label_shape);
     tmap_label_shape *shapes = (tmap_label_shape *)memory(plan->gpus.ranks * bytes);
+    gpus_barrier();
     CHECK_NCCL(tmap_stripes_measure(plan, labels, count, shapes, 0));
+    gpus_wait(plan->gpus);
     tmap_label_shape *lakes = (tmap_label_shape *)malloc((size_t)bytes);
     CHECK_GPU(cudaMemcpy(lakes, shapes, (size_t)bytes, cudaMemcpyDeviceToHost));
     tmap_u64 most = 0;
@@ -152,6 +150,7 @@ static tmap_u64 largest(const tmap_stripes_plan *plan, const void *labels, tmap_
 static void exchange_rows(const tmap_stripes_plan *plan, int last, void *labels) {
     const tmap_nccl *gpus = &plan->gpus;
     const tmap_u64 row = row_bytes(&plan->label.array), rows = plan->rows.count;
+    gpus_barrier();
     CHECK_NCCL(ncclGroupStart());
     if (rows && gpus->rank)
         CHECK_NCCL(ncclSend(labels, row, ncclChar, (int)gpus->rank - 1, gpus->comm, 0));
@@ -163,41 +162,33 @@ static void exchange_rows(const tmap_stripes_plan *plan, int last, void *labels)
 
 // 1 on all ranks if each of them has memory to label the map alone.
 static int fits(const tmap_raster_map *map, const tmap_label_plan *plan) {
-    size_t available, total;
-    int yes, all;
-    CHECK_GPU(cudaMemGetInfo(&available, &total));
-    yes = (map->height + 1) * map->pitch * 4 + plan->workspace +
-              map->height * row_bytes(&plan->array) + (64 << 20) <=
-          available;
-    MPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
+    return gpus_fits((map->height + 1) * map->pitch * 4 + plan->workspace +
+                     map->height * row_bytes(&plan->array));
 }
 
 // Labels a map on this GPU alone.
-static void *label_alone(const tmap_raster_map *map, const tmap_label_plan *plan, tmap_u64 *count,
-                         double *least) {
+static void *label_alone(tmap_nccl gpus, const tmap_raster_map *map, const tmap_label_plan *plan,
+                         tmap_u64 *count, double *least) {
     const tmap_share all = {0, map->height};
     tmap_u32 *bits = make_rows(map, all);
     void *labels = memory(map->height * row_bytes(&plan->array));
     void *workspace = memory(plan->workspace);
     for (int run = 0; run < RUNS; ++run) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double begin = MPI_Wtime();
+        const double begin = gpus_begin(gpus);
         CHECK_GPU(tmap_label(plan, bits, workspace, labels, count, 0));
-        take(begin, least);
+        take(gpus, begin, least);
     }
     CHECK_GPU(cudaFree(workspace));
     CHECK_GPU(cudaFree(bits));
     return labels;
 }
 
-int main(int argc, char **argv) {
-    const tmap_nccl gpus = gpus_start(&argc, &argv);
+static int sample(tmap_nccl gpus, int argc, char **argv) {
     const long side = argc > 1 ? atol(argv[1]) : 700;
     if (side < 1 || side > 1000000) gpus_fail("arguments", "the side of the map is 1 to 1000000");
 
     const tmap_raster_map map = map_of((tmap_u64)side);
-    int form = TMAP_LABEL_INT32, same = 0;
+    int form = TMAP_LABEL_INT32;
     tmap_stripes_plan plan;
     tmap_label_plan plan_alone;
     cudaError_t error = tmap_stripes_plan_make(&map, form, &gpus, &plan);
@@ -209,8 +200,7 @@ int main(int argc, char **argv) {
     tmap_u64 *starts = (tmap_u64 *)memory((gpus.ranks + 3ull) * sizeof *starts);
     tmap_u64 *count = starts + gpus.ranks + 1, *wrong = count + 1, found[2], differ = 0;
     CHECK_GPU(cudaMemset(wrong, 0, sizeof *wrong));
-    CHECK_NCCL(tmap_nccl_same(&gpus, &map, sizeof map, starts, &same, 0));
-    if (!same) gpus_fail("plan", "the ranks have different plans");
+    gpus_same(gpus, &side, sizeof side);
 
     tmap_u32 *bits = make_rows(&map, plan.rows);
     double together = 1e9, alone = 1e9;
@@ -226,7 +216,7 @@ int main(int argc, char **argv) {
         tmap_label_plan_make(&map, form, &plan_alone) == cudaSuccess && fits(&map, &plan_alone);
     if (compared) {
         const tmap_u64 row = row_bytes(&plan.label.array);
-        void *labels_alone = label_alone(&map, &plan_alone, count, &alone);
+        void *labels_alone = label_alone(gpus, &map, &plan_alone, count, &alone);
         compare<<<1024, 256>>>((const tmap_u32 *)labels,
                                (const tmap_u32 *)((char *)labels_alone + plan.rows.first * row),
                                plan.rows.count * row / 4, wrong);
@@ -235,21 +225,20 @@ int main(int argc, char **argv) {
         CHECK_GPU(cudaFree(labels_alone));
         differ = found[0] != found[1];
     }
-    CHECK_NCCL(ncclAllReduce(wrong, wrong, 1, ncclUint64, ncclSum, gpus.comm, 0));
-    CHECK_GPU(cudaMemcpy(found + 1, wrong, sizeof *wrong, cudaMemcpyDeviceToHost));
+    gpus_sum(gpus, wrong, 1, found + 1);
     differ += found[1];
     if (gpus.rank == 0) {
         const double cells = (double)side * (double)side;
         printf("%ld x %ld cells, %llu lakes, labels of %d bits, largest lake %llu cells\n", side,
                side, found[0], form == TMAP_LABEL_INT64 ? 64 : 32, most);
-        printf("%u GPUs: %.3f ms, %.1f Gcell/s\n", gpus.ranks, together * 1e3,
-               cells / together * 1e-9);
-        if (compared)
-            printf("one GPU alone: %.3f ms, %.1f Gcell/s\n", alone * 1e3, cells / alone * 1e-9);
+        gpus_print_times(gpus, together, compared ? alone : 0);
+        printf("all GPUs: %.1f Gcell/s\n", cells / together * 1e-9);
         check_result(compared ? "labels as on one GPU" : "labels of neighbours", differ);
     }
     CHECK_GPU(cudaFree(bits));
     CHECK_GPU(cudaFree(starts));
     CHECK_GPU(cudaFree(labels));
-    return gpus_end(gpus, differ != 0);
+    return differ != 0;
 }
+
+int main(int argc, char **argv) { return gpus_main(argc, argv, sample); }

@@ -5,7 +5,7 @@
 // Each GPU has a run of tiles and the few tiles of others that lie beside them. Before each step it
 // sends the tiles that others read, and receives those that it reads; then it steps its own.
 // nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_life.cu -lcuda -lnccl -o gpus_life
-// mpirun -n 4 gpus_life 22 20 (the level, and the number of steps)
+// mpirun -n 4 gpus_life 22 20 (the level, and the number of steps; or gpus_life --threads 4 22 20)
 #include "gpus.h"
 
 #include <threadmap/fractal.h>
@@ -119,57 +119,56 @@ static run life(const tmap_nccl *gpus, tmap_u32 r, int steps) {
     begin<<<4096, 256>>>(p, state[0]);
     CHECK_GPU(cudaGetLastError());
 
-    double start = 0;
+    double start = gpus_begin(*gpus);
     for (int t = 0; t < steps; ++t) {
-        if (t == 1) { // NCCL connects the GPUs in the first step
-            CHECK_GPU(cudaDeviceSynchronize());
-            MPI_Barrier(MPI_COMM_WORLD);
-            start = MPI_Wtime();
-        }
+        if (t == 1) start = gpus_begin(*gpus); // NCCL has connected the GPUs in the first step
         step(gpus, &halo, &plan, state[t % 2], state[(t + 1) % 2]);
+        if (t % 256 == 255) gpus_wait(*gpus); // shows the time limit that there is progress
     }
-    CHECK_GPU(cudaDeviceSynchronize());
-    MPI_Barrier(MPI_COMM_WORLD);
-    result.seconds = (MPI_Wtime() - start) / (steps - 1);
+    result.seconds = gpus_seconds_since(*gpus, start) / (steps - 1);
     result.received = halo.in_first[halo.ranks];
 
     describe<<<4096, 256>>>(p, state[steps % 2], sums);
     check_cells<<<64, 128>>>(p, state[(steps - 1) % 2], state[steps % 2], sums + 2);
     CHECK_GPU(cudaGetLastError());
-    if (gpus->ranks > 1)
-        CHECK_NCCL(ncclAllReduce(sums, sums, 3, ncclUint64, ncclSum, gpus->comm, 0));
-    CHECK_GPU(cudaMemcpy(&result.living, sums, 3 * sizeof *sums, cudaMemcpyDeviceToHost));
+    gpus_sum(*gpus, sums, 3, &result.living);
     for (int i = 0; i < 2; ++i) CHECK_GPU(tmap_halo_state_destroy(&halo, state[i]));
     CHECK_GPU(cudaFree(sums));
     tmap_halo_destroy(&halo);
     return result;
 }
 
-int main(int argc, char **argv) {
-    const tmap_nccl gpus = gpus_start(&argc, &argv);
+static int sample(tmap_nccl gpus, int argc, char **argv) {
     const tmap_nccl alone = {gpus.comm, 0, 1};
     const tmap_nbb f = tmap_fractal_gasket();
     const int level = argc > 1 ? atoi(argv[1]) : 10;
     const int steps = argc > 2 ? atoi(argv[2]) : 12;
     if (level < 0 || level > 28) gpus_fail("arguments", "the level is 0 to 28");
     if (steps < 2 || steps > 1000000) gpus_fail("arguments", "the number of steps is 2 to 1000000");
+    const int work[] = {level, steps};
+    gpus_same(gpus, work, sizeof work);
 
     const run all = life(&gpus, (tmap_u32)level, steps);
     tmap_u64 wrong = all.wrong;
+    double one_seconds = 0;
+    if (gpus.ranks > 1 && level <= 22) { // as much as one GPU holds
+        const run one = life(&alone, (tmap_u32)level, steps);
+        wrong += one.living != all.living || one.hash != all.hash || one.wrong;
+        one_seconds = one.seconds;
+    }
     if (gpus.rank == 0) {
         const double cells = (double)tmap_nbb_cells(f, (tmap_u32)level);
         printf("level %d, %d steps: %llu cells live, hash %016llx\n", level, steps, all.living,
                all.hash);
-        printf("%u GPUs: %.3f ms a step, %.2f Tcell/s, a halo of %llu tiles\n", gpus.ranks,
-               all.seconds * 1e3, cells / all.seconds * 1e-12, all.received);
+        gpus_print_times(gpus, all.seconds, one_seconds);
+        printf("that is a step: %.2f Tcell/s, a halo of %llu tiles\n", cells / all.seconds * 1e-12,
+               all.received);
+        check_result(one_seconds > 0
+                         ? "all cells as on one GPU, and random ones by their neighbours"
+                         : "random cells by their neighbours",
+                     wrong);
     }
-    if (gpus.ranks > 1 && level <= 22) { // as much as one GPU holds
-        const run one = life(&alone, (tmap_u32)level, steps);
-        wrong += one.living != all.living || one.hash != all.hash || one.wrong;
-        if (gpus.rank == 0)
-            printf("one GPU: %.3f ms a step, %.1f%% of %u times as fast\n", one.seconds * 1e3,
-                   100 * one.seconds / all.seconds / gpus.ranks, gpus.ranks);
-    }
-    if (gpus.rank == 0) check_result("all cells as on one GPU, and by their neighbours", wrong);
-    return gpus_end(gpus, wrong != 0);
+    return wrong != 0;
 }
+
+int main(int argc, char **argv) { return gpus_main(argc, argv, sample); }

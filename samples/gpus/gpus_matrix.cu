@@ -5,27 +5,28 @@
 // The matrix is condensed: element tmap_condensed_index(i, j, n) is the distance of i < j. A GPU
 // has the addresses of all of it, and memory for its own rows, so kernels need no other numbers.
 // nvcc -ccbin mpicxx -O3 -arch=native -I include samples/gpus/gpus_matrix.cu -lcuda -lnccl -o gpus_matrix
-// mpirun -n 4 gpus_matrix 300000
+// mpirun -n 4 gpus_matrix 300000 (or gpus_matrix --threads 4 300000)
 #include "gpus.h"
 
+#include <threadmap/fractal/philox.h>
 #include <threadmap/share_memory.h>
 #include <threadmap/triangle.h>
+
+#define CHECKS 1000000u // random places
 
 typedef struct distances {
     const float *points; // x, y, z of each
     float *matrix;
 } distances;
 
-TMAP_DEVICE float distance(const float *a, const float *b) {
+// [snippet: gpus-matrix]
+TMAP_DEVICE void value(void *, tmap_pair, const void *u, const void *v, void *to) {
+    const float *a = (const float *)u;
+    const float *b = (const float *)v;
     const float x = a[0] - b[0];
     const float y = a[1] - b[1];
     const float z = a[2] - b[2];
-    return sqrtf(x * x + y * y + z * z);
-}
-
-// [snippet: gpus-matrix]
-TMAP_DEVICE void value(void *, tmap_pair, const void *a, const void *b, void *to) {
-    *(float *)to = distance((const float *)a, (const float *)b);
+    *(float *)to = sqrtf(x * x + y * y + z * z);
 }
 
 __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
@@ -47,14 +48,21 @@ static tmap_share rows_of(tmap_nccl gpus, tmap_u32 n, tmap_pairs_plan *plan, flo
 }
 // [/snippet]
 
-// Counts the random elements from `first` on that are not the distance of their pair.
-__global__ void check_elements(distances d, tmap_u32 n, tmap_u64 first, tmap_u64 count,
-                               tmap_u64 *wrong) {
-    const tmap_u64 number = (tmap_u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const tmap_u64 at = first + (number * 0x9e3779b97f4a7c15ull >> 3) % count;
+// Looks at random places of the matrix, those in `mine` on this GPU. Counts the places, and those
+// that do not hold the distance of their pair, computed in double.
+__global__ void check_places(distances d, tmap_u32 n, tmap_share mine, tmap_u64 *sums) {
+    const tmap_u32 number = blockIdx.x * blockDim.x + threadIdx.x;
+    const tmap_u64 at = tmap_philox_u64(number, 0, 48) % tmap_condensed_cells(n);
+    if (number >= CHECKS || at - mine.first >= mine.count) return;
     const tmap_pair64 pair = tmap_condensed_map64(at, n);
-    if (d.matrix[at] != distance(d.points + 3 * pair.i, d.points + 3 * pair.j))
-        atomicAdd(wrong, 1ull);
+    double squares = 0;
+    for (int k = 0; k < 3; ++k) {
+        const double x = (double)d.points[3 * pair.i + k] - d.points[3 * pair.j + k];
+        squares += x * x;
+    }
+    const double want = sqrt(squares);
+    atomicAdd(&sums[0], 1ull);
+    if (!(fabs(d.matrix[at] - want) <= 1e-6 * want)) atomicAdd(&sums[1], 1ull);
 }
 
 // Coordinate k of point i, in a unit cube.
@@ -64,11 +72,23 @@ static float coordinate(tmap_u32 i, tmap_u32 k) {
     return (float)((bits ^ bits >> 13) >> 8) / 16777216.0f;
 }
 
-int main(int argc, char **argv) {
-    const tmap_nccl gpus = gpus_start(&argc, &argv);
+// Seconds to write this GPU's part of the matrix, by the engine or, `fill`, by cudaMemset.
+static double store(tmap_nccl gpus, const tmap_pairs_plan *plan, distances d, tmap_share bytes,
+                    int fill) {
+    double begin = 0;
+    for (int turn = 0; turn < 2; ++turn) { // the first launch loads the kernel
+        begin = gpus_begin(gpus);
+        if (bytes.count && fill)
+            CHECK_GPU(cudaMemsetAsync((char *)d.matrix + bytes.first, 1, bytes.count, 0));
+        if (bytes.count && !fill) CHECK_GPU(tmap_pairs_store_launch(plan, &d, 0));
+    }
+    return gpus_seconds_since(gpus, begin);
+}
+
+static int sample(tmap_nccl gpus, int argc, char **argv) {
     const long n = argc > 1 ? atol(argv[1]) : 700;
-    const unsigned blocks = n > 10000 ? 1000000 / 256 : 16; // of a check
     if (n < 2 || n > 4000000) gpus_fail("arguments", "the number of points is 2 to 4000000");
+    gpus_same(gpus, &n, sizeof n);
 
     const size_t point_bytes = (size_t)n * 3 * sizeof(float);
     float *points = (float *)malloc(point_bytes);
@@ -80,38 +100,33 @@ int main(int argc, char **argv) {
 
     tmap_pairs_plan plan;
     const tmap_share bytes = rows_of(gpus, (tmap_u32)n, &plan, &d.matrix);
-    double start = 0;
-    for (int turn = 0; turn < 2; ++turn) { // the first launch loads the kernel
-        CHECK_GPU(cudaDeviceSynchronize());
-        MPI_Barrier(MPI_COMM_WORLD);
-        start = MPI_Wtime();
-        if (plan.count) CHECK_GPU(tmap_pairs_store_launch(&plan, &d, 0));
-        CHECK_GPU(cudaDeviceSynchronize());
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double seconds = MPI_Wtime() - start;
+    const double fill_seconds = store(gpus, &plan, d, bytes, 1);
+    const double seconds = store(gpus, &plan, d, bytes, 0);
 
-    tmap_u64 *wrong, found = 0;
-    CHECK_GPU(cudaMalloc((void **)&wrong, sizeof *wrong));
-    CHECK_GPU(cudaMemset(wrong, 0, sizeof *wrong));
-    if (bytes.count)
-        check_elements<<<blocks, 256>>>(d, (tmap_u32)n, bytes.first / 4, bytes.count / 4, wrong);
+    const tmap_share mine = {bytes.first / sizeof(float), bytes.count / sizeof(float)};
+    tmap_u64 *sums, found[2];
+    CHECK_GPU(cudaMalloc((void **)&sums, sizeof found));
+    CHECK_GPU(cudaMemset(sums, 0, sizeof found));
+    check_places<<<(CHECKS + 255) / 256, 256>>>(d, (tmap_u32)n, mine, sums);
     CHECK_GPU(cudaGetLastError());
-    if (gpus.ranks > 1)
-        CHECK_NCCL(ncclAllReduce(wrong, wrong, 1, ncclUint64, ncclSum, gpus.comm, 0));
-    CHECK_GPU(cudaMemcpy(&found, wrong, sizeof found, cudaMemcpyDeviceToHost));
+    gpus_sum(gpus, sums, 2, found);
 
+    const tmap_u64 all = tmap_pairs_store_bytes(&plan);
+    const tmap_u64 wrong = found[1] + (found[0] != CHECKS);
     if (gpus.rank == 0) {
-        const double all = (double)tmap_pairs_store_bytes(&plan);
-        printf("%ld points, %.3f GB: %.3f ms on %u GPUs, %.2f TB/s in all\n", n, all * 1e-9,
-               seconds * 1e3, gpus.ranks, all / seconds * 1e-12);
         const tmap_u32 last = (tmap_u32)n - 2;
-        printf("pair (%u, %ld) is on GPU %llu\n", last, n - 1,
-               tmap_pairs_store_part_of(&plan, last, gpus.ranks));
-        check_result("random distances of all GPUs", found);
+        printf("%ld points, %.3f GB; pair (%u, %ld) is on GPU %llu\n", n, (double)all * 1e-9, last,
+               n - 1, tmap_pairs_store_part_of(&plan, last, gpus.ranks));
+        gpus_print_times(gpus, seconds, 0);
+        printf("%.2f TB/s in all, %.1f%% of a fill\n", (double)all / seconds * 1e-12,
+               100 * fill_seconds / seconds);
+        printf("%llu random places\n", found[0]);
+        check_result("the distances there", wrong);
     }
-    CHECK_GPU(tmap_share_memory_destroy(tmap_pairs_store_bytes(&plan), &bytes, 1, d.matrix));
+    CHECK_GPU(tmap_share_memory_destroy(all, &bytes, 1, d.matrix));
     CHECK_GPU(cudaFree((void *)d.points));
-    CHECK_GPU(cudaFree(wrong));
-    return gpus_end(gpus, found != 0);
+    CHECK_GPU(cudaFree(sums));
+    return wrong != 0;
 }
+
+int main(int argc, char **argv) { return gpus_main(argc, argv, sample); }

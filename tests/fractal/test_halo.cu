@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_halo: fractals in compact storage divided among 1 to 9 GPUs (halo.h), all of them this one:
-// steps of floats, bytes and bits in two and three dimensions against those without a division; the
-// lists against those of every tile's neighbours; states, and what is refused.
+// steps of floats, bytes and bits in two and three dimensions against those without a division, at
+// once and with the inner tiles before the exchange; the lists against each other and against those
+// of every tile's neighbours, and the runs against the lists; states, and what is refused.
 #include "../kit.h"
 
 #include <threadmap/fractal.h>
@@ -127,13 +128,70 @@ static void check_lists(const tmap_halo *halos, tmap_u32 ranks) {
             const tmap_u64 count = h->in_first[b + 1] - h->in_first[b];
             expect(count == halos[b].out_first[a + 1] - halos[b].out_first[a], "as many are sent");
             for (tmap_u64 i = 0; i < count; ++i) {
-                const tmap_u64 tile = h->in[h->in_first[b] + i] & 0xffffffffu;
-                expect(tile == (halos[b].out[halos[b].out_first[a] + i] & 0xffffffffu),
-                       "the same tile");
+                const tmap_u64 tile = h->in[h->in_first[b] + i];
+                expect(tile == halos[b].out[halos[b].out_first[a] + i], "the same tile");
                 expect(tile - halos[b].own.first < halos[b].own.count, "a tile of its rank");
             }
         }
     }
+}
+
+// The tiles to receive are those around each own tile, found one by one.
+static void check_needed(const world *w, const tmap_halo *h) {
+    const tmap_u32 around = w->dims == 2 ? 8 : 26;
+    const tmap_u32 levels =
+        w->dims == 2 ? w->plan.r - w->plan.tile_level : w->plan3.r - w->plan3.tile_level;
+    unsigned char *needed = (unsigned char *)kit_zeroed(h->tiles);
+    tmap_u64 count = 0;
+    for (tmap_u64 i = 0; i < h->own.count * around; ++i) {
+        const tmap_u32 tile = (tmap_u32)(h->own.first + i / around), n = (tmap_u32)(i % around);
+        tmap_u32 other;
+        if (w->dims == 2) {
+            const tmap_u32 place = n + (n >= TMAP_HERE);
+            const tmap_compact_place p =
+                tmap_compact_beside(w->f, tile, levels, (int)(place % 3) - 1, (int)(place / 3) - 1);
+            if (p.none || (w->kind && (p.x || p.y))) continue;
+            other = p.index;
+        } else {
+            const tmap_compact3_place p =
+                tmap_compact3_beside(w->f3, tile, levels, n + (n >= TMAP_HERE3));
+            if (p.none || (w->kind && p.to != TMAP_HERE3)) continue;
+            other = p.index;
+        }
+        if (other - h->own.first >= h->own.count) count += !needed[other], needed[other] = 1;
+    }
+    expect(count == h->in_first[h->ranks], "as many as are needed");
+    for (tmap_u64 i = 0; i < h->in_first[h->ranks]; ++i) expect(needed[h->in[i]], "a needed tile");
+}
+
+// The runs are all own tiles, and the first is the longest one without tiles that others read, which
+// are those that read tiles of others.
+static void check_runs(const tmap_halo *h) {
+    const tmap_share inner = h->run[0];
+    tmap_u64 longest = 0, run = 0;
+    unsigned char *sent = (unsigned char *)kit_zeroed(h->own.count + 1);
+    for (tmap_u64 i = 0; i < h->out_first[h->ranks]; ++i) sent[h->out[i] - h->own.first] = 1;
+    for (tmap_u64 i = 0; i < h->own.count; ++i) {
+        run = sent[i] ? 0 : run + 1;
+        if (run > longest) longest = run;
+        if (h->own.first + i - inner.first < inner.count) expect(!sent[i], "an inner tile");
+    }
+    expect(inner.count == longest, "the longest run");
+    expect(h->run[1].first == h->own.first && h->run[1].first + h->run[1].count == inner.first &&
+               inner.first + inner.count == h->run[2].first &&
+               h->run[2].first + h->run[2].count == h->own.first + h->own.count,
+           "runs cover the own tiles");
+}
+
+// A step of run number i of this GPU's tiles.
+static cudaError_t run_step(const world *w, const tmap_halo *h, int i, const void *in, void *out) {
+    tmap_each_plan plan = w->plan;
+    tmap_each3_plan plan3 = w->plan3;
+    const cudaError_t error = w->dims == 2
+                                  ? tmap_each_plan_share(&plan, h->run[i].first, h->run[i].count)
+                                  : tmap_each3_plan_share(&plan3, h->run[i].first, h->run[i].count);
+    if (i == 0) plan.grid -= plan.grid / 8, plan3.grid -= plan3.grid / 8; // as beside NCCL
+    return error ? error : world_step(w, &plan, &plan3, in, out);
 }
 
 static void run_ranks(const world *w, const unsigned char *begin, const unsigned char *want,
@@ -157,8 +215,17 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
                              halos[a].own.count * halos[a].bytes, cudaMemcpyHostToDevice));
     }
     check_lists(halos, ranks);
+    for (tmap_u32 a = 0; a < ranks; ++a) check_needed(w, &halos[a]), check_runs(&halos[a]);
     for (int t = 0; t < STEPS; ++t) {
-        for (tmap_u32 a = 0; a < ranks; ++a) CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
+        for (tmap_u32 a = 0; a < ranks; ++a) {
+            CHECK(tmap_halo_pack(&halos[a], state[a][t % 2], 0));
+            if (t) { // before the tiles of others are there
+                for (tmap_u64 i = 0; i < halos[a].in_first[ranks]; ++i)
+                    CHECK(cudaMemset((char *)state[a][t % 2] + halos[a].in[i] * halos[a].bytes,
+                                     0x4a, halos[a].bytes));
+                CHECK(run_step(w, &halos[a], 0, state[a][t % 2], state[a][(t + 1) % 2]));
+            }
+        }
         for (tmap_u32 a = 0; a < ranks; ++a)
             for (tmap_u32 b = 0; b < ranks; ++b) { // what NCCL does
                 const tmap_share_exchange x = tmap_halo_exchange(&halos[a]);
@@ -171,7 +238,9 @@ static void run_ranks(const world *w, const unsigned char *begin, const unsigned
             }
         for (tmap_u32 a = 0; a < ranks; ++a) {
             CHECK(tmap_halo_unpack(&halos[a], state[a][t % 2], 0));
-            CHECK(world_step(w, &plan[a], &plan3[a], state[a][t % 2], state[a][(t + 1) % 2]));
+            for (int i = 1; t && i < 3; ++i)
+                CHECK(run_step(w, &halos[a], i, state[a][t % 2], state[a][(t + 1) % 2]));
+            if (t == 0) CHECK(world_step(w, &plan[a], &plan3[a], state[a][0], state[a][1]));
         }
     }
     for (tmap_u32 a = 0; a < ranks; ++a) {
@@ -196,7 +265,7 @@ static void run_world(world *w) {
     for (int t = 0; t < STEPS; ++t)
         CHECK(world_step(w, &w->plan, &w->plan3, state[t % 2], state[(t + 1) % 2]));
     CHECK(cudaMemcpy(want, state[STEPS % 2], w->bytes, cudaMemcpyDeviceToHost));
-    for (tmap_u32 ranks = 1; ranks <= MOST; ranks += ranks < 4 ? 1 : 2)
+    for (tmap_u32 ranks = 1; ranks <= MOST; ranks += ranks < 4 ? 1 : ranks < 7 ? 3 : 2)
         run_ranks(w, begin, want, ranks);
     kit_release(0);
 }
@@ -228,6 +297,20 @@ static void run_refused(void) {
     tmap_halo_destroy(&h);
     tmap_halo_destroy(0);
     RETURNS(tmap_halo_state_create(&h, &state), cudaErrorInvalidValue);
+
+    kit_case("more than there is");
+    size_t before, after, all;
+    CHECK(cudaMemGetInfo(&before, &all));
+    const tmap_share runs[] = {{5, 1}, {all, 0}, {all, all}};
+    RETURNS(tmap_share_memory_create(2 * all, runs, COUNT(runs), &state),
+            cudaErrorMemoryAllocation);
+    CHECK(cudaMemGetInfo(&after, &all));
+    expect(before == after, "nothing remains");
+    CHECK(tmap_share_memory_create(2 * all, runs, 2, &state));
+    CHECK(cudaMemset((char *)state + 5, 1, 1));
+    CHECK(tmap_share_memory_destroy(2 * all, runs, 2, state));
+    CHECK(cudaMemGetInfo(&after, &all));
+    expect(before == after, "nothing remains");
 }
 
 int main(void) {

@@ -39,7 +39,7 @@ static void *cells_of(const picture *p, tmap_share rows, tmap_u64 pitch) {
             else if (p->type == TMAP_RASTER_I16)
                 ((short *)host)[at] = (short)height;
             else
-                ((float *)host)[at] = (float)height;
+                ((float *)host)[at] = (float)height * 1.1f; // sums are rounded
         }
     return kit_to_device(host, (rows.count + 1) * pitch * size);
 }
@@ -114,6 +114,8 @@ static void run_labels(const tmap_nccl *gpus, const picture *p) {
     kit_release(mark);
 }
 
+static tmap_u64 areas; // of all lakes, so that some are not empty
+
 static void run_flood(const tmap_nccl *gpus, const picture *p, tmap_u64 seeds) {
     const int mark = kit_mark();
     const tmap_share all = {0, p->height};
@@ -144,6 +146,25 @@ static void run_flood(const tmap_nccl *gpus, const picture *p, tmap_u64 seeds) {
         expect(tmap_stripes_flood(&plan, heights, sources, work, mine, 0) == ncclSuccess, "flood");
         same_rows("flooded cells", mine, truth, plan.rows, bytes);
     }
+
+    // rising water
+    const double levels[] = {1, 40, -3};
+    const tmap_flood_rise rise = {sources.seeds, seeds, levels, COUNT(levels)};
+    tmap_flood_lake *lakes = (tmap_flood_lake *)kit_guarded(2 * sizeof levels);
+    tmap_flood_lake *alone = (tmap_flood_lake *)kit_guarded(2 * sizeof levels);
+    void *tiles = kit_guarded(tmap_flood_tiles_bytes(&plan.flood));
+    CHECK(tmap_flood_tiles(&plan.flood, heights.data, tiles, 0));
+    const tmap_flood_heights tiled = {heights.data, tiles};
+    expect(tmap_stripes_flood(&plan, tiled, sources, work, mine, 0) == ncclSuccess, "with tiles");
+    same_rows("flooded cells with tiles", mine, truth, plan.rows, bytes);
+    expect(tmap_stripes_flood_levels(&plan, tiled, rise, work, lakes, 0) == ncclSuccess, "levels");
+    heights.data = cells_of(p, all, map.pitch);
+    heights.tiles = kit_guarded(tmap_flood_tiles_bytes(&one));
+    CHECK(tmap_flood_tiles(&one, heights.data, (void *)heights.tiles, 0));
+    CHECK(tmap_flood_levels(&one, heights, rise, kit_guarded(one.workspace), alone, 0));
+    const tmap_flood_lake *got = (const tmap_flood_lake *)kit_to_host(lakes, 2 * sizeof levels);
+    expect(memcmp(got, kit_to_host(alone, 2 * sizeof levels), 2 * sizeof levels) == 0, "lakes");
+    for (tmap_u64 i = 0; i < COUNT(levels); ++i) areas += got[i].area;
     kit_release(mark);
 }
 
@@ -178,6 +199,15 @@ static void run_refused(const tmap_nccl *gpus) {
     HOLDS(tmap_stripes_flood(0, cells, none, work, end, 0) == ncclInvalidArgument);
     HOLDS(tmap_stripes_flood(&flood, cells, none, 0, end, 0) == ncclInvalidArgument);
     HOLDS(tmap_stripes_flood(&flood, cells, many, work, end, 0) == ncclInvalidArgument);
+    const double level = 1;
+    const tmap_flood_rise rise = {0, 0, &level, 1}, no_levels = {0, 0, 0, 1}, none_at_all = {};
+    tmap_flood_lake *lake = (tmap_flood_lake *)end;
+    HOLDS(tmap_stripes_flood_levels(0, cells, none_at_all, 0, 0, 0) == ncclSuccess);
+    HOLDS(tmap_stripes_flood_levels(0, cells, rise, work, lake, 0) == ncclInvalidArgument);
+    HOLDS(tmap_stripes_flood_levels(&flood, cells, no_levels, work, lake, 0) ==
+          ncclInvalidArgument);
+    HOLDS(tmap_stripes_flood_levels(&flood, cells, rise, work, 0, 0) == ncclInvalidArgument);
+    HOLDS(tmap_stripes_flood_levels(&flood, cells, rise, 0, lake, 0) == ncclInvalidArgument);
     if (gpus->rank == 0) { // the one with rows
         starts = (tmap_u64 *)(end + 2048);
         HOLDS(tmap_stripes_label(&plan, end, work, end + 96, starts, 0) == ncclInvalidArgument);
@@ -185,6 +215,8 @@ static void run_refused(const tmap_nccl *gpus) {
         HOLDS(tmap_stripes_measure(&plan, end, 1, (tmap_label_shape *)(end + 392), 0) ==
               ncclInvalidArgument);
         HOLDS(tmap_stripes_flood(&flood, cells, none, work, work, 0) == ncclInvalidArgument);
+        HOLDS(tmap_stripes_flood_levels(&flood, cells, rise, work, lake, 0) ==
+              ncclInvalidArgument); // without tiles
     }
     for (tmap_u64 rows = 0, next = 0; rows < 3000; rows += 37, next = 0) {
         for (tmap_u64 rank = 0; rank < gpus->ranks; ++rank) {
@@ -210,5 +242,6 @@ int main(int argc, char **argv) {
         p.type = heights[i % 2], p.form = (int)(i % 3);
         run_flood(&gpus, &p, i % 4 ? i % 4 : 40);
     }
+    expect(areas > 1000, "some water");
     return gpus_end(gpus, kit_end("test_stripes"));
 }

@@ -21,7 +21,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
+COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
                     "fractal/warp", "fractal/rows", "fractal/compact_stencil",
                     "adaptive/olt", "papers/olt_blocks",
                     "papers/group", "papers/mma", "papers/block", "papers/box",
@@ -32,6 +32,8 @@ COOPERATIVE = paths("check", "warp", "reduce", "value", "fold",
 ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "fractal/each3", "fractal/stencil3", "fractal/halo",
+                "triangle/near", "triangle/near_cell", "triangle/near_nearest", "triangle/near_rows",
+                "triangle/near_select", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
                 "triangle/pairs_select", "triangle/pairs_store", "triangle/triples",
                 "triangle/triples_tables",
@@ -40,6 +42,7 @@ ENGINES = paths("launch", "cxx", "nccl", "share_memory",
 # Headers that need a library beyond CUDA's runtime: compiled by the tests of what uses them.
 OPTIONAL = {"threadmap/nccl.h": {"nccl.h"}, "threadmap/share_memory.h": {"cuda.h", "string.h"},
             "threadmap/fractal/halo.h": {"stdlib.h", "string.h"},
+            "threadmap/triangle/near_sort.h": {"cub/device/device_radix_sort.cuh"},
             "threadmap/raster/stripes_base.h": {"nccl.h"}, "threadmap/raster/stripes.h": {"nccl.h"},
             "threadmap/raster/stripes_flood.h": {"nccl.h"}}
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
@@ -49,7 +52,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
-                "triangle/pdist",
+                "triangle/near_graph", "triangle/near_groups", "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
@@ -65,8 +68,11 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
 # What the limits of cost_test.py are not for: nothing.
 HEAVY = paths()
 
-# What serves clients alone, and so is in no include of a folder either.
-SERVING = paths("fractal/ca_rule")
+# What is in no include of a folder either: what serves clients alone, and engines that are large or
+# need more than CUDA.
+SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/image", "triangle/near", "triangle/near_cell",
+                "triangle/near_key", "triangle/near_nearest", "triangle/near_rows",
+                "triangle/near_select", "triangle/near_set")
 
 
 def layer(header):

@@ -58,6 +58,7 @@ struct KernelAddress {
     KernelAddress(const void *p) : address(p) {}
     template <class... P>
     KernelAddress(void (*kernel)(P...)) : address((const void *)kernel) {
+        const Turn mine;
         if (!find_kernel(address)) list_kernel(kernel, ""); // a template's, which is not listed
     }
 };
@@ -130,6 +131,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P...)
 inline cudaError_t cudaFuncSetAttribute(simt::KernelAddress kernel, cudaFuncAttribute attribute,
                                         int value) {
     if (cudaError_t e = simt::check_kernel(kernel.address)) return simt::report(e);
+    const simt::Turn mine;
     simt::last_error = cudaSuccess; // CUDA 13.0 was measured to clear an earlier error
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || (size_t)value > simt::facts().shared_optin)

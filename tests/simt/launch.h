@@ -16,6 +16,7 @@ struct Config {
 inline std::map<const void *, size_t> shared_limits;
 
 inline size_t shared_limit(const void *kernel) {
+    const Turn mine;
     auto i = shared_limits.find(kernel);
     const size_t most = facts().shared_optin; // of the device of now
     return i == shared_limits.end() ? shared_bytes : i->second < most ? i->second : most;
@@ -86,7 +87,9 @@ template <class... P> struct Launch : Config {
     void operator()(P... arguments) const { report(start(arguments...)); }
 
     cudaError_t start(P... arguments) const {
+        const Turn mine;
         if (cudaError_t e = check(*this)) return e;
+        if (stuck) return cudaSuccess;
         auto body = [=, f = function] { f(arguments...); };
         if (machine.running) {
             struct Deferred : Child {

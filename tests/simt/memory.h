@@ -41,6 +41,7 @@ struct Memory {
     }
 
     cudaError_t allocate(void **p, size_t bytes, Space space) {
+        const Turn mine;
         if (!p) return cudaErrorInvalidValue;
         *p = nullptr;
         if (bytes == 0) return cudaSuccess;
@@ -53,6 +54,7 @@ struct Memory {
     }
 
     cudaError_t release(void *p, bool pinned) {
+        const Turn mine;
         if (!p) return cudaSuccess;
         auto i = allocations.find((uintptr_t)p);
         if (i == allocations.end() || (i->second.space == Space::pinned) != pinned ||
@@ -66,6 +68,7 @@ struct Memory {
 
     // May a copy of a kind use these bytes on its device side (or host side)?
     bool usable(uintptr_t p, size_t bytes, bool device) const {
+        const Turn mine;
         auto *a = find(p);
         bool inside = a && p < a->first + a->second.bytes;
         if (!p || !inside) return p && !device;
@@ -75,6 +78,7 @@ struct Memory {
     }
 
     bool copy_allowed(uintptr_t d, uintptr_t s, size_t bytes, cudaMemcpyKind kind) const {
+        const Turn mine;
         if (bytes == 0) return true;
         bool to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
@@ -116,6 +120,7 @@ inline cudaError_t cudaFreeHost(void *p) { return simt::report(simt::memory.rele
 inline cudaError_t cudaMemcpy(void *d, const void *s, size_t bytes, cudaMemcpyKind kind) {
     if (!simt::memory.copy_allowed((uintptr_t)d, (uintptr_t)s, bytes, kind))
         return simt::report(cudaErrorInvalidValue);
+    simt::wait_for_stream();
     if (bytes) memmove(d, s, bytes);
     return cudaSuccess;
 }

@@ -10,7 +10,7 @@ inline cudaError_t cudaGetLastError() {
     return e;
 }
 inline cudaError_t cudaPeekAtLastError() { return simt::last_error; }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return simt::wait_for_stream(), cudaSuccess; }
 inline cudaError_t cudaDeviceReset() {
     simt::memory.report_leaks();
     return cudaSuccess;
@@ -122,8 +122,10 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t s) {
     delete s;
     return cudaSuccess;
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaStreamQuery(cudaStream_t) {
+    return simt::stuck ? simt::report(cudaErrorNotReady) : cudaSuccess;
+}
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
     return cudaSuccess;
 }

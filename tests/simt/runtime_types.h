@@ -215,7 +215,20 @@ inline int multiprocessors() {
     return wanted && atoi(wanted) > 0 ? atoi(wanted) : 3;
 }
 
-inline cudaError_t last_error = cudaSuccess;
+// Host threads take turns: what changes the machine holds this lock, which a thread may take again.
+inline pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+struct Turn {
+    Turn() { pthread_mutex_lock(&turn); }
+    ~Turn() { pthread_mutex_unlock(&turn); }
+};
+
+// The stream waits for another device (nccl.h), for ever: nothing after that happens.
+inline volatile bool stuck = false;
+inline void wait_for_stream() {
+    while (stuck) sched_yield();
+}
+
+inline thread_local cudaError_t last_error = cudaSuccess;
 inline cudaError_t report(cudaError_t e) {
     if (e != cudaSuccess) last_error = e;
     return e;

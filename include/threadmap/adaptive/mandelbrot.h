@@ -1091,8 +1091,9 @@ static inline cudaError_t tmap_mandelbrot_plan_make(const tmap_mandelbrot *m,
 // Restricts a plan to part number `part` of `parts`, for several GPUs. A part has bands of rows all
 // over the picture: every parts-th band of level 0 (tmap_ask_plan_part), or, without a subdivision,
 // every parts-th row of blocks. Other rows of the picture need no memory (share_memory.h), except
-// for the first one of each band, where the border between bands is written. Returns TMAP_EINVAL
-// for a null pointer, a plan that no plan maker has made, and part >= parts; nothing changes then.
+// for the first one of each band and the last one of the picture, where borders of bands are
+// written. Returns TMAP_EINVAL for a null pointer, a plan that no plan maker has made, and part >=
+// parts; nothing changes then.
 static inline int tmap_mandelbrot_plan_part(tmap_mandelbrot_plan *plan, tmap_u32 part,
                                             tmap_u32 parts) {
     if (!plan || tmap_ask_plan_part(&plan->ask, part, parts)) return TMAP_EINVAL;

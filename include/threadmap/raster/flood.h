@@ -1035,7 +1035,7 @@ TMAP_DEVICE int tmapi_flood_lower(const void *job, tmap_u32 a, tmap_u32 b) {
     return (void)job, a < b;
 }
 TMAP_DEVICE void tmapi_flood_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b) {
-    tmapi_raster_unite(parent, a, b, tmapi_flood_lower, 0);
+    tmapi_forest_unite(parent, a, b, tmapi_flood_lower, 0);
 }
 
 // The node of the run of a word `row` that contains column `bit`. first: the word's first node.

@@ -944,7 +944,7 @@ TMAP_DEVICE int tmapi_label_earlier(const void *key, tmap_u32 a, tmap_u32 b) {
 // Joins the trees of two nodes.
 TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *key, tmap_u32 a,
                                               tmap_u32 b) {
-    tmapi_raster_unite(parent, a, b, tmapi_label_earlier, key);
+    tmapi_forest_unite(parent, a, b, tmapi_label_earlier, key);
 }
 
 // Unites two cells of neighbouring blocks, given by the codes of their slots.

@@ -314,7 +314,7 @@ TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label
             f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE));
         if (some && (lane == 0 || before != pair) && *recent != pair) {
             *recent = pair;
-            tmapi_raster_unite(job->parent, a, b, tmapi_label3_earlier, job);
+            tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier, job);
         }
     }
     __syncwarp();

@@ -7,6 +7,7 @@
 #ifndef TMAP_RASTER_MAP_H
 #define TMAP_RASTER_MAP_H
 
+#include "../forest.h"
 #include "../launch.h"
 #include "../value.h"
 
@@ -219,36 +220,6 @@ static inline cudaError_t tmapi_raster_run(const tmapi_raster_step *steps, int c
         if (!error) error = tmapi_launch(steps[i].kernel, shape, arguments, stream);
     }
     return error;
-}
-
-// ---- trees of components in global memory -------------------------------------------------------
-//
-// A node's parent is a node of the same component, or the node itself: a root. A root is before all
-// nodes of its tree, in an order of the caller's, so it does not depend on the order of unions.
-
-// 1 if node a is before node b. A constant of the kernel, which nvcc folds.
-typedef int (*tmapi_raster_before)(const void *job, tmap_u32 a, tmap_u32 b);
-
-// The root of a node. Points the node to each node that it has reached: others do so at the same
-// time, so paths become short.
-TMAP_DEVICE tmap_u32 tmapi_raster_root(tmap_u32 *parent, tmap_u32 node) {
-    tmap_u32 up = __ldcg(parent + node), top;
-    for (; (top = __ldcg(parent + up)) != up; up = top) TMAPI_STCG(parent + node, top);
-    return up;
-}
-
-// Joins the trees of two nodes.
-TMAP_DEVICE void tmapi_raster_unite(tmap_u32 *parent, tmap_u32 a, tmap_u32 b,
-                                    tmapi_raster_before before, const void *job) {
-    for (;;) {
-        tmap_u32 high, old;
-        a = tmapi_raster_root(parent, a), b = tmapi_raster_root(parent, b);
-        if (a == b) return;
-        high = before(job, a, b) ? b : a;
-        old = atomicCAS(parent + high, high, a ^ b ^ high);
-        if (old == high) return;
-        a ^= b ^ high, b = old; // the first one, and the new parent of the other one
-    }
 }
 
 // ---- warps --------------------------------------------------------------------------------------

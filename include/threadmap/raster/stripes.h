@@ -26,9 +26,7 @@
 typedef struct tmapi_stripes_job {
     tmapi_label_job label;
     tmapi_stripes s;
-    tmap_u32 nodes, rank;     // nodes: of the stripe
-    tmap_u64 height, first;   // rows of the picture; the first one of the stripe
-    tmap_u64 *name;           // of a tree: its label
+    tmap_u32 nodes;           // of the stripe
     tmap_u64 *total, *starts; // components of each stripe, and in those before it
     tmap_label_shape *shapes; // `count` of each stripe
     tmap_u64 count;
@@ -50,8 +48,8 @@ TMAP_FN tmap_u64 tmapi_stripes_job_divide(tmapi_stripes_job *j, tmap_u64 w) {
     tmap_u64 end = tmapi_label_divide(&j->label, w);
     tmapi_stripes_divide(&j->s, w, &end);
     j->s.tag = (tmap_u32 *)j->label.node_label; // until nodes are named
+    if (!j->s.values) j->s.value = 0;
     j->s.key = (tmap_u64 *)(w + tmapi_raster_part(&end, bytes));
-    j->name = (tmap_u64 *)(w + tmapi_raster_part(&end, bytes));
     j->total = (tmap_u64 *)(w + tmapi_raster_part(&end, j->s.ranks * 8));
     return end;
 }
@@ -78,9 +76,9 @@ static __global__ void __launch_bounds__(32) tmapi_stripes_ends_kernel(tmapi_str
         if (x >= j.s.width) continue;
         if (in >> lane & j.s.open >> end & 1) {
             root = a.block * job->nodes + (codes[slot] & ~TMAPI_LABEL_NODE);
-            root = tmapi_raster_root(job->parent, root);
+            root = tmapi_forest_root(job->parent, root);
             j.s.tag[root] = i; // of several cells any one remains
-            j.s.key[j.s.base + i] = job->key[root] + (j.first << 32);
+            j.s.key[j.s.base + i] = job->key[root] + (j.s.rows.first << 32);
         }
         if (j.s.values)
             j.s.value[j.s.base + i] =
@@ -103,28 +101,28 @@ static __global__ void __launch_bounds__(256) tmapi_stripes_start_kernel(tmapi_s
     tmap_u64 sum = 0;
     for (tmap_u32 k = 0; k <= j.s.ranks; sum += k < j.s.live ? j.total[k] : 0, ++k) {
         if (i == 0) j.starts[k] = sum;
-        if (k == j.rank && i * (tmap_u64)TMAPI_LABEL_CHUNK < j.label.scan.counts)
+        if (k == j.s.rank && i * (tmap_u64)TMAPI_LABEL_CHUNK < j.label.scan.counts)
             j.label.scan.chunk[i] += sum;
     }
 }
 
-// Writes the names of trees with roots in this stripe.
+// Writes the names of trees with roots in this stripe, in place of their keys.
 static __global__ void __launch_bounds__(256) tmapi_stripes_name_kernel(tmapi_stripes_job j) {
     const tmap_u32 i = tmapi_stripes_thread(), tree = tmapi_stripes_tree(&j.s, i);
     if (tree != TMAPI_STRIPES_NONE && tree == j.s.base + i)
-        j.name[tree] = tmapi_label_get(j.label.node_label, j.s.root[i], j.label.wide);
+        j.s.key[tree] = tmapi_label_get(j.label.node_label, j.s.root[i], j.label.wide);
 }
 
 // Reads those of other components' nodes.
 static __global__ void __launch_bounds__(256) tmapi_stripes_read_kernel(tmapi_stripes_job j) {
     const tmap_u32 i = tmapi_stripes_thread(), tree = tmapi_stripes_tree(&j.s, i);
     if (tree != TMAPI_STRIPES_NONE && j.label.parent[j.nodes + i] == j.nodes + i)
-        tmapi_label_put(j.label.node_label, j.nodes + i, j.name[tree], j.label.wide);
+        tmapi_label_put(j.label.node_label, j.nodes + i, j.s.key[tree], j.label.wide);
 }
 
 // Makes the plan of the labels of a picture on this GPU.
 // map: of the whole picture, of any type; its pitch is that of the stripe's cells. form: as for
-// tmap_label, for the whole picture. plan->workspace: as for tmap_label, and up to 48 bytes
+// tmap_label, for the whole picture. plan->workspace: as for tmap_label, and up to 32 bytes
 // for each column and GPU.
 // Returns the errors of tmap_label_plan_make; cudaErrorInvalidConfiguration too if columns times
 // GPUs are 2^28 or more.
@@ -139,8 +137,8 @@ static inline cudaError_t tmap_stripes_plan_make(const tmap_raster_map *map, int
     if (!map || !gpus || !plan || !tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) ||
         (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff))
         return cudaErrorInvalidValue;
-    stripe = *map, p.gpus = *gpus, p.job.rank = gpus->rank, p.job.height = map->height;
-    if ((error = tmapi_stripes_of(gpus, &stripe, &p.rows, &p.job.s)) != cudaSuccess) return error;
+    stripe = *map, p.gpus = *gpus;
+    if ((error = tmapi_stripes_of(gpus, &stripe, &p.job.s)) != cudaSuccess) return error;
     error = tmapi_launch_error(tmap_label_plan_of(&stripe, form, &facts, &p.label));
     if (error) return error;
     if (p.job.s.open & 1) label->top = ~0u;
@@ -148,7 +146,7 @@ static inline cudaError_t tmap_stripes_plan_make(const tmap_raster_map *map, int
     label->seams = 2ull * p.job.s.width;
     error = tmapi_launch_error(tmapi_label_plan_end(&facts, &p.label));
     if (error) return error;
-    p.job.first = p.rows.first, p.job.label = *label, p.job.nodes = p.label.blocks * label->nodes;
+    p.rows = p.job.s.rows, p.job.label = *label, p.job.nodes = p.label.blocks * label->nodes;
     p.workspace = tmapi_stripes_job_divide(&p.job, 0);
     *plan = p;
     return cudaSuccess;
@@ -167,35 +165,33 @@ static inline ncclResult_t tmap_stripes_label(const tmap_stripes_plan *plan, con
                                               void *workspace, void *labels, tmap_u64 *starts,
                                               cudaStream_t stream) {
     tmapi_stripes_job j;
-    tmapi_stripes_run r = {0, &j, stream, ncclSuccess};
     if (!plan) return ncclInvalidArgument;
     const tmapi_raster_memory memory[2] = {{workspace, plan->workspace},
                                            {starts, 8 * (plan->gpus.ranks + 1ull)}};
     if (tmapi_label_job_wrong(&plan->label, cells, memory[0], labels, memory[1]) ||
         !tmapi_raster_aligned(workspace, 16) || tmapi_raster_overlap(memory, 1, 2))
         return ncclInvalidArgument;
-    j = plan->job, r.gpus = &plan->gpus;
+    tmapi_stripes_run r = {&plan->gpus, stream, ncclSuccess};
+    j = plan->job;
     tmapi_stripes_job_divide(&j, (tmap_u64)workspace);
     j.label.cells = cells, j.label.labels = labels, j.starts = starts;
-    j.label.scan.total = j.total + j.rank;
+    j.label.scan.total = j.total + j.s.rank;
     const tmapi_label_steps own = tmapi_label_steps_of(&plan->label, &j.label);
     const tmapi_raster_step ends = {(const void *)tmapi_stripes_ends_kernel,
                                     {j.s.cells ? 2ull * j.label.bx : 0, 32, 0}};
-    const tmap_u64 bytes = 8ull * j.s.width;
-    tmapi_stripes_steps(&r, own.step, 2); // local, unite
-    tmapi_stripes_steps(&r, &ends, 1);
-    if (j.s.values) tmapi_stripes_gather(&r, j.s.value, bytes);
+    tmapi_stripes_steps(&r, own.step, 2, &j); // local, unite
+    tmapi_stripes_steps(&r, &ends, 1, &j);
     tmapi_stripes_unite(&r, &j.s);
-    tmapi_stripes_each(&r, (const void *)tmapi_stripes_later_kernel, j.s.cells);
-    tmapi_stripes_steps(&r, own.step + 2, 2); // roots, sum
-    tmapi_stripes_gather(&r, j.total, 8);
+    tmapi_stripes_each(&r, (const void *)tmapi_stripes_later_kernel, j.s.cells, &j);
+    tmapi_stripes_steps(&r, own.step + 2, 2, &j); // roots, sum
+    tmapi_stripes_gather(&r, j.total, 8, j.s.ranks);
     tmapi_stripes_each(&r, (const void *)tmapi_stripes_start_kernel,
-                       j.label.scan.counts / TMAPI_LABEL_CHUNK + 1);
-    tmapi_stripes_steps(&r, own.step + 4, 1); // name
-    tmapi_stripes_each(&r, (const void *)tmapi_stripes_name_kernel, j.s.cells);
-    tmapi_stripes_gather(&r, j.name, 2 * bytes);
-    tmapi_stripes_each(&r, (const void *)tmapi_stripes_read_kernel, j.s.cells);
-    tmapi_stripes_steps(&r, own.step + 5, 1); // write
+                       j.label.scan.counts / TMAPI_LABEL_CHUNK + 1, &j);
+    tmapi_stripes_steps(&r, own.step + 4, 1, &j); // name
+    tmapi_stripes_each(&r, (const void *)tmapi_stripes_name_kernel, j.s.cells, &j);
+    tmapi_stripes_gather(&r, j.s.key, 16ull * j.s.width, j.s.ranks);
+    tmapi_stripes_each(&r, (const void *)tmapi_stripes_read_kernel, j.s.cells, &j);
+    tmapi_stripes_steps(&r, own.step + 5, 1, &j); // write
     return r.error;
 }
 
@@ -205,7 +201,7 @@ static inline ncclResult_t tmap_stripes_label(const tmap_stripes_plan *plan, con
 static __global__ void __launch_bounds__(256) tmapi_stripes_shapes_kernel(tmapi_stripes_job j) {
     const tmap_u64 threads = gridDim.x * 256ull, parts = (j.s.ranks - 1) * j.count;
     for (tmap_u64 i = blockIdx.x * 256ull + threadIdx.x; i < parts; i += threads) {
-        const tmap_u64 row = tmap_stripes_rows(j.height, i / j.count + 1, j.s.ranks).first;
+        const tmap_u64 row = tmap_stripes_rows(j.s.height, i / j.count + 1, j.s.ranks).first;
         tmap_label_shape part = j.shapes[j.count + i];
         part.first += row * j.s.width, part.top += (tmap_u32)row, part.bottom += (tmap_u32)row;
         if (part.area) tmapi_label_shape_add(j.shapes + i % j.count, part);
@@ -222,7 +218,6 @@ static inline ncclResult_t tmap_stripes_measure(const tmap_stripes_plan *plan, c
                                                 tmap_u64 components, tmap_label_shape *shapes,
                                                 cudaStream_t stream) {
     tmapi_stripes_job j;
-    tmapi_stripes_run r = {0, &j, stream, ncclSuccess};
     cudaError_t error;
     if (!plan || components >> 40 || (components && !shapes)) return ncclInvalidArgument;
     const tmap_label_array *of = &plan->label.array;
@@ -230,13 +225,14 @@ static inline ncclResult_t tmap_stripes_measure(const tmap_stripes_plan *plan, c
         {shapes, tmap_mul_saturate(components, plan->gpus.ranks * sizeof *shapes)},
         {labels, of->width * of->height * (of->form == TMAP_LABEL_INT64 ? 8 : 4)}};
     if (tmapi_raster_overlap(memory, 1, 2)) return ncclInvalidArgument;
-    j = plan->job, j.shapes = shapes, j.count = components, r.gpus = &plan->gpus;
-    error = tmap_label_measure(of, labels, components, shapes + j.rank * components, stream);
+    tmapi_stripes_run r = {&plan->gpus, stream, ncclSuccess};
+    j = plan->job, j.shapes = shapes, j.count = components;
+    error = tmap_label_measure(of, labels, components, shapes + j.s.rank * components, stream);
     if (error) return error == cudaErrorInvalidValue ? ncclInvalidArgument : ncclUnhandledCudaError;
     if (!components) return ncclSuccess;
-    tmapi_stripes_gather(&r, shapes, components * sizeof *shapes);
+    tmapi_stripes_gather(&r, shapes, components * sizeof *shapes, j.s.ranks);
     tmapi_stripes_each(&r, (const void *)tmapi_stripes_shapes_kernel,
-                       components < 1 << 24 ? components : 1 << 24);
+                       components < 1 << 24 ? components : 1 << 24, &j);
     return r.error;
 }
 

@@ -57,12 +57,14 @@ inline CUresult cuMemMap(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHand
 }
 inline CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc *, size_t) {
     if (mprotect((void *)at, bytes, PROT_READ | PROT_WRITE)) return CUDA_ERROR_INVALID_VALUE;
+    const simt::Turn mine;
     memset((void *)at, 0xA5, bytes);
     simt::memory.allocations[at] = simt::Allocation{bytes, simt::Space::device};
     simt::memory.used += bytes;
     return CUDA_SUCCESS;
 }
 inline CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
+    const simt::Turn mine;
     if (!simt::memory.allocations.erase(at)) return CUDA_ERROR_INVALID_VALUE;
     simt::memory.used -= bytes;
     return madvise((void *)at, bytes, MADV_DONTNEED) || mprotect((void *)at, bytes, PROT_NONE)

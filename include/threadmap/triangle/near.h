@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: MIT
+// near.h: the engine for pairs of points that are near each other: neighbour lists, forces within a
+// cutoff, clusters, correlation functions. It is adaptive subdivision (adaptive/ask.h) of the
+// triangle of pairs (map.h): points in an order in which neighbours lie together make blocks of
+// this triangle that are empty, because their points are far apart, and blocks whose pairs are all
+// near.
+//
+//     tmap_near_each     calls a function for every pair that may be near (this header)
+//     tmap_near_fold     accumulates over these pairs and joins to one value (this header)
+//     tmap_near_rows     accumulates for each point over its neighbours (near_rows.h)
+//     tmap_near_select   lists the pairs for which a function returns non-zero (near_select.h)
+//     tmap_near_connect  finds the graph of all neighbours in compressed rows (near_graph.h)
+//     tmap_near_nearest  finds the k nearest of each point (near_nearest.h)
+//     tmap_near_link     finds groups of points that are linked (near_groups.h)
+//
+// The functions for a pair are those of pairs.h. You also give a function for two boxes of points:
+//
+//     static __device__ int reach(void *job, const tmap_near_box *a, const tmap_near_box *b) {
+//         return tmap_near_within(a, b, 3, ((search *)job)->radius);
+//     }
+//     const tmap_near points = {{j.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
+//     tmap_near_fold(&plan, points, add, sum, j.to, &j);
+//     ... tmap_near_prepare(shape, points, order, set, stream);
+//     ... tmap_near_plan_make(shape, (const void *)count_pairs, &plan);
+//     ... tmap_near_launch(&plan, &j, stream);
+//
+// tmap_near_prepare (near_prepare.h) copies the points, in an order of yours, and finds the boxes
+// of each 32, 1024 and 32768 points. near_sort.h makes an order (a Hilbert curve); points that lie
+// in a good order already need none. Results do not depend on the order, only the time does.
+//
+//     one leaf of 32 points against all later ones:
+//     boxes of 32768   . . # . . . . .     .  cannot be near: reach says NONE
+//     boxes of  1024   . # A . #            #  may be near: SOME; its parts are looked at
+//     boxes of    32   . # # . . # . #      A  all pairs are near: ALL; a fold with a function
+//     points           . # # # . # ...         `bulk` adds them at once, others visit each
+//
+// A pair is near if your own function says so. Boxes only leave out pairs that it would refuse:
+// their bounds are rounded outward. A point with a coordinate that is not finite has no pairs.
+#ifndef TMAP_TRIANGLE_NEAR_H
+#define TMAP_TRIANGLE_NEAR_H
+
+#include "../forest.h"
+#include "near_set.h"
+
+// ---- the plan of facts --------------------------------------------------------------------------
+
+// Kinds of plans: which engine a plan is for.
+enum {
+    TMAP_NEAR_KIND_EACH = 1, // tmap_near_each, tmap_near_fold, tmap_near_select
+    TMAP_NEAR_KIND_ROWS,     // tmap_near_rows
+    TMAP_NEAR_KIND_GROUPS,   // tmap_near_link (near_groups.h)
+    TMAP_NEAR_KIND_GRAPH,    // tmap_near_connect (near_graph.h)
+    TMAP_NEAR_KIND_NEAREST   // tmap_near_nearest (near_nearest.h)
+};
+
+// A plan of near pairs. An item is a run of leaves of the set, or a part of one leaf if there are
+// few; its pairs are those of these leaves with later leaves, or with the second set.
+typedef struct tmap_near_plan {
+    tmap_near_shape set;                    // of the points i
+    tmap_u32 others;                        // points of the second set; 0: there is no second set
+    tmapi_near_layout mine, other;          // of the set, and of the one with the points j
+    tmap_u32 kind;                          // a TMAP_NEAR_KIND
+    tmap_u32 phase;                         // of near_groups.h and near_graph.h
+    tmap_u32 run, parts;                    // leaves of an item; items of a leaf, a power of two
+    tmap_u64 items, first, count;           // all items; the share: its first item, their number
+    const void *kernel;                     // the kernel to launch
+    tmap_u32 grid, block, shared, resident; // as in tmap_pairs_plan
+} tmap_near_plan;
+
+// Points of a warp's queue: a block of 128 for the warp's lanes, and the next leaf.
+#define TMAPI_NEAR_BATCH 128u
+#define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAP_NEAR_LEAF)
+#define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
+
+// Bytes of dynamic shared memory: the leaf's points and the queues, with the points' numbers.
+TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
+    return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4);
+}
+
+// Items of a plan: at least this many keep a device busy, and the results of the most are joined
+// quickly.
+#ifndef TMAPI_NEAR_ITEMS
+#define TMAPI_NEAR_ITEMS      2048u
+#define TMAPI_NEAR_ITEMS_MOST 16384u
+#endif
+#define TMAPI_NEAR_PARTS 16u // a leaf's
+
+TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
+    const tmap_u32 leaves = tmapi_near_leaves(p->set.n);
+    p->run = leaves / TMAPI_NEAR_ITEMS_MOST + (leaves % TMAPI_NEAR_ITEMS_MOST != 0);
+    if (!p->run) p->run = 1;
+    if (p->kind == TMAP_NEAR_KIND_NEAREST) // a leaf for each warp
+        p->run = (p->run + TMAPI_NEAR_WARPS - 1) / TMAPI_NEAR_WARPS * TMAPI_NEAR_WARPS;
+    p->parts = 1;
+    p->mine = p->other = tmapi_near_layout_of(p->set);
+    if (p->others) {
+        tmap_near_shape second = p->set;
+        second.n = p->others, p->other = tmapi_near_layout_of(second);
+    }
+    if (p->kind == TMAP_NEAR_KIND_EACH || p->kind == TMAP_NEAR_KIND_GROUPS)
+        while (p->parts < TMAPI_NEAR_PARTS && leaves * p->parts < TMAPI_NEAR_ITEMS) p->parts *= 2;
+    p->items = (tmap_u64)((leaves + p->run - 1) / p->run) * p->parts;
+    p->first = 0, p->count = p->items;
+    p->grid = p->count ? (tmap_u32)p->count : 1;
+}
+
+// Makes the plan of tmap_near_plan_make from facts, without a CUDA call; out->kernel is 0. Errors
+// as there: TMAP_EINVAL, TMAP_ERANGE. Writes *out only on success.
+TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap_near_plan *out) {
+    tmap_near_plan p;
+    if (!out || !facts || !tmapi_near_shape_fits(set)) return TMAP_EINVAL;
+    p.set = set, p.others = 0, p.kind = TMAP_NEAR_KIND_EACH, p.phase = 0, p.kernel = 0;
+    p.block = TMAP_NEAR_THREADS, p.shared = tmapi_near_shared(set.d, set.size);
+    p.resident = tmap_resident_blocks(facts, p.block, p.shared) * facts->device.processors;
+    if (!p.resident) return TMAP_ERANGE;
+    tmapi_near_plan_items(&p);
+    *out = p;
+    return TMAP_OK;
+}
+
+TMAP_FN int tmapi_near_plan_made(const tmap_near_plan *plan) {
+    return plan && plan->kind >= TMAP_NEAR_KIND_EACH && plan->kind <= TMAP_NEAR_KIND_NEAREST;
+}
+
+// The next two functions change a plan, without CUDA. They return TMAP_EINVAL for a null pointer, a
+// plan that no plan maker has made and a number outside its range, and then leave the plan as it
+// was. Without _of they return cudaErrorInvalidValue instead.
+
+// Gives a plan a second set, prepared like the first, with the same d and size. Pairs are then (i,
+// j) with i of the first and j of the second set. Sets the share to all items. others: 1 to 2^31;
+// 0: back to one set.
+TMAP_FN int tmap_near_plan_others_of(tmap_near_plan *plan, tmap_u32 others) {
+    if (!tmapi_near_plan_made(plan) || others > 0x80000000u) return TMAP_EINVAL;
+    plan->others = others;
+    tmapi_near_plan_items(plan);
+    return TMAP_OK;
+}
+
+// Restricts a plan to `count` of its items, from item `first` on (share.h). If shares cover all
+// items without overlap, every pair is visited once, and tmap_near_rows writes every point once.
+// first + count: at most plan->items.
+TMAP_FN int tmap_near_plan_share_of(tmap_near_plan *plan, tmap_u64 first, tmap_u64 count) {
+    if (!tmapi_near_plan_made(plan) || first > plan->items || count > plan->items - first)
+        return TMAP_EINVAL;
+    plan->first = first, plan->count = count;
+    plan->grid = count ? (tmap_u32)count : 1;
+    return TMAP_OK;
+}
+
+#if TMAP_CUDA
+
+// Your function for two boxes; one of them may be a single point. A pair is visited only where it
+// returns SOME or ALL. A function that returns SOME is always right, and slow.
+typedef int (*tmap_near_reach)(void *job, const tmap_near_box *a, const tmap_near_box *b);
+
+// Your function for all a->count * b->count pairs of two boxes for which reach returned ALL. It
+// does to the accumulator what the function for a pair would have done with each of them.
+typedef void (*tmap_near_bulk)(void *job, void *accumulator, const tmap_near_box *a,
+                               const tmap_near_box *b);
+
+// Prepared points and how they are near. points.a and .b: sets that tmap_near_prepare has filled,
+// at a multiple of 128. The other members are constants of the kernel. bulk: for tmap_near_fold, or
+// 0.
+typedef struct tmap_near {
+    tmap_points points;
+    tmap_near_reach reach;
+    tmap_near_bulk bulk;
+} tmap_near;
+
+// ---- a leaf against all others ------------------------------------------------------------------
+//
+// A block has a leaf, `mine`, in shared memory. Its warps look at the boxes of other points, a lane
+// a box: at all boxes of 32768 points; at the parts of those that may be near; at the leaves of
+// these; and at the points of these. Points that may be near the leaf's box enter the warp's queue.
+// A full queue is worked off: all its points with all points of the leaf.
+
+typedef struct tmapi_near {
+    const tmap_near_plan *plan;
+    tmap_near how;
+    void *job, *accumulator;
+    const unsigned char *mine, *other; // prepared sets
+    unsigned char *rows, *queue;   // shared: the leaf's points, the warp's queue, by coordinates
+    tmap_u32 *row_number, *number; // their numbers
+    tmap_near_box
+        *box; // of the leaf; outside, because nvcc keeps no array of a struct in registers
+              // whose other members it must know first
+    tmap_u32 leaf, have; // points in the queue
+    tmap_u32 me, warps;  // this warp among all that share the leaf
+    tmap_u32 turn;       // boxes that have been dealt to them
+    int both;            // a constant, 1: all other points, not only later leaves
+    // What is left of each level: its group, the lanes whose boxes may be near, and whose are ALL.
+    tmap_u32 group[3], some[3], all[3];
+    tmap_u32 top;   // groups of level 2 that have been looked at
+    tmap_u32 count; // points of the lane's leaf
+    // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
+    // first places of the leaf's parts, as bits, and their root, if they have one.
+    tmap_u32 *parent;
+    const unsigned char *solid;
+    tmap_u32 parts, root;
+} tmapi_near;
+
+// 1 if node a is before node b.
+TMAP_DEVICE int tmapi_near_earlier(const void *, tmap_u32 a, tmap_u32 b) { return a < b; }
+
+// Unites the leaf with box number b of a level, if it is one group and reach says ALL. Returns what
+// reach says, or NONE if the box needs no visit.
+TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, int says) {
+    const tmap_u32 first = b << 5 * (level + 1);
+    if (!s->solid[s->plan->mine.level[level] * 32 + b]) return says;
+    if (tmapi_forest_root(s->parent, first) == s->root) return TMAP_NEAR_NONE;
+    if (says != TMAP_NEAR_ALL) return says;
+    for (tmap_u32 left = s->parts; left; left &= left - 1)
+        tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)left) - 1, first,
+                           tmapi_near_earlier, 0);
+    return TMAP_NEAR_NONE;
+}
+
+// Looks at the boxes of a group, a lane each: those that may be near are left to be visited. above:
+// 1 if reach said ALL of the group. Not left are boxes that do not exist, are earlier, are those of
+// another warp, or were added as a whole. Boxes are dealt to the warps at level 1, at level 0 if
+// several blocks share a leaf. Collective for the warp.
+TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, int above) {
+    const tmap_u32 span = 1u << 5 * level, dealt = s->plan->parts > 1 ? 0 : 1;
+    const tmap_u32 b = group * 32 + threadIdx.x % 32;
+    const tmap_near_box box =
+        tmapi_near_box_of(s->other, &s->plan->other, s->how.points.d, level, b);
+    const int later = s->both || s->plan->others || b * span > s->leaf;
+    int says = TMAP_NEAR_NONE;
+    if (box.count && (later || (b + 1) * span > s->leaf + 1))
+        says = above ? TMAP_NEAR_ALL : s->how.reach(s->job, s->box, &box);
+    if (level == dealt) {
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
+        const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
+        if ((turn & (s->warps - 1)) != s->me) says = TMAP_NEAR_NONE;
+        s->turn += __popc(hits);
+    }
+    if (s->how.bulk && level <= dealt && later && says == TMAP_NEAR_ALL) {
+        s->how.bulk(s->job, s->accumulator, s->box, &box);
+        says = TMAP_NEAR_NONE;
+    }
+    if (s->parent && level <= dealt && later && says != TMAP_NEAR_NONE)
+        says = tmapi_near_link_box(s, level, b, says);
+    s->group[level] = group, s->count = box.count; // of level 0, when it is read
+    s->some[level] = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
+    s->all[level] = __ballot_sync(0xffffffffu, says == TMAP_NEAR_ALL);
+}
+
+// Moves the points behind a batch to the front of the queue.
+TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
+    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    __syncwarp();
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
+        unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size;
+        tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
+    }
+    s->number[lane] = s->number[TMAPI_NEAR_BATCH + lane];
+    s->have -= TMAPI_NEAR_BATCH;
+    __syncwarp();
+}
+
+// Adds the points of a leaf that may be near to the queue. Collective for the warp.
+TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf, int all, tmap_u32 count) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    tmapi_pairs_point point;
+    int in = lane < count;
+    tmap_u32 hits;
+    tmapi_near_point(s->other, s->how.points, leaf, lane, point.bytes);
+    if (in && !all) {
+        tmap_near_box box;
+        tmapi_near_box_make(&box, point.bytes, d, size);
+        in = s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE;
+    }
+    if (s->parent && in) in = tmapi_forest_root(s->parent, leaf * 32 + lane) != s->root;
+    hits = __ballot_sync(0xffffffffu, in);
+    if (in) {
+        const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, point.bytes + k * size,
+                             size);
+        s->number[at] =
+            s->parent ? leaf * 32 + lane : tmapi_near_number(s->other, &s->plan->other, leaf, lane);
+    }
+    s->have += __popc(hits);
+    __syncwarp();
+}
+
+// Takes the first box that is left of a level: returns its number, and in *all whether it is ALL.
+TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level, int *all) {
+    const tmap_u32 lane = (tmap_u32)__ffs((int)s->some[level]) - 1;
+    s->some[level] &= s->some[level] - 1;
+    *all = s->all[level] >> lane & 1;
+    return s->group[level] * 32 + lane;
+}
+
+// Continues through all points that may be near the leaf until the queue is full. Returns how many
+// points at its beginning are to be worked off before the next call: 0 at the end. Collective for
+// the warp.
+TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
+    if (s->have >= TMAPI_NEAR_BATCH) tmapi_near_keep(s);
+    TMAPI_NO_UNROLL
+    for (;;) {
+        int all;
+        if (s->some[0]) {
+            const tmap_u32 leaf = tmapi_near_take_box(s, 0, &all);
+            tmapi_near_push(s, leaf, all, __shfl_sync(0xffffffffu, s->count, (int)(leaf % 32)));
+            if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
+        } else if (s->some[1]) {
+            const tmap_u32 group = tmapi_near_take_box(s, 1, &all);
+            tmapi_near_look(s, 0, group, all);
+        } else if (s->some[2]) {
+            const tmap_u32 group = tmapi_near_take_box(s, 2, &all);
+            tmapi_near_look(s, 1, group, all);
+        } else if (s->top < s->plan->other.top) {
+            tmapi_near_look(s, 2, s->top++, 0);
+        } else {
+            const tmap_u32 rest = s->have;
+            s->have = 0;
+            return rest;
+        }
+    }
+}
+
+// Coordinates of row y of the leaf.
+TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, tmapi_pairs_point *to) {
+    const tmap_u32 size = s->how.points.size;
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(to->bytes + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
+}
+
+// Takes `per` points of each lane, a constant, from point `first` of the queue on. Returns which of
+// them are among the first `many`: bit c for point c.
+TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_u32 per,
+                                      tmap_u32 many, tmapi_pairs_point *points, tmap_u32 *numbers) {
+    const tmap_u32 size = s->how.points.size;
+    tmap_u32 exists = 0;
+#pragma unroll
+    for (tmap_u32 c = 0; c < per; ++c) {
+        const tmap_u32 at = first + c * 32 + threadIdx.x % 32;
+        if (at < many) exists |= 1u << c;
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+            tmapi_value_copy(points[c].bytes + k * size,
+                             s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, size);
+        numbers[c] = s->number[at];
+    }
+    return exists;
+}
+
+// 1 in the warp that forms the pairs of a leaf with itself, which are not in the queue.
+TMAP_DEVICE int tmapi_near_own(const tmapi_near *s) {
+    return !s->both && !s->plan->others && (s->leaf & (s->warps - 1)) == s->me;
+}
+
+// Sets up what all leaves of a launch share. Collective for nothing.
+TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near how,
+                                        tmap_near_box *box, void *accumulator, void *job) {
+    const tmap_u32 bytes = how.points.d * how.points.size, warp = threadIdx.x / 32;
+    unsigned char *memory = tmapi_pairs_memory(), *queues = memory + TMAP_NEAR_LEAF * bytes;
+    tmap_u32 *numbers = (tmap_u32 *)(queues + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE * bytes);
+    tmapi_near s;
+    s.plan = plan, s.how = how, s.job = job, s.accumulator = accumulator, s.box = box;
+    s.mine = (const unsigned char *)how.points.a;
+    s.other = (const unsigned char *)(plan->others ? how.points.b : how.points.a);
+    s.rows = memory, s.queue = queues + warp * TMAPI_NEAR_QUEUE * bytes;
+    s.row_number = numbers, s.number = numbers + TMAP_NEAR_LEAF + warp * TMAPI_NEAR_QUEUE;
+    s.leaf = s.have = s.turn = s.me = s.top = s.count = 0, s.warps = TMAPI_NEAR_WARPS, s.both = 0;
+    s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
+    return s;
+}
+
+// Takes leaf k of an item, if it exists: its points into shared memory. Collective for the block,
+// with two barriers.
+TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u64 item, tmap_u32 k) {
+    const tmap_u32 size = s->how.points.size, part = (tmap_u32)item & (s->plan->parts - 1);
+    const tmap_u64 leaf = item / s->plan->parts * s->plan->run + k;
+    const int exists = leaf < tmapi_near_leaves(s->plan->set.n);
+    __syncthreads(); // the last leaf has been worked off
+    if (!exists) return 0;
+    s->leaf = (tmap_u32)leaf;
+    *s->box = tmapi_near_box_of(s->mine, &s->plan->mine, s->how.points.d, 0, s->leaf);
+    s->me = part * TMAPI_NEAR_WARPS + threadIdx.x / 32;
+    s->warps = s->plan->parts * TMAPI_NEAR_WARPS;
+    s->have = s->turn = s->top = s->some[0] = s->some[1] = s->some[2] = 0;
+    if (threadIdx.x < TMAP_NEAR_LEAF) {
+        tmapi_pairs_point point;
+        tmapi_near_point(s->mine, s->how.points, s->leaf, threadIdx.x, point.bytes);
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+            tmapi_value_copy(s->rows + (k * TMAP_NEAR_LEAF + threadIdx.x) * size,
+                             point.bytes + k * size, size);
+        s->row_number[threadIdx.x] =
+            tmapi_near_number(s->mine, &s->plan->mine, s->leaf, threadIdx.x);
+    }
+    __syncthreads();
+    return 1;
+}
+
+// 1 if a call of an engine of this kind fits the plan and the launch (only with -DTMAP_CHECK).
+TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points, tmap_u32 kind,
+                                 const char *function) {
+    return tmapi_pairs_check_plan(plan->kind, kind, function) &&
+           TMAPI_CHECK(points.d == plan->set.d, function, "points.d is not the plan's d") &&
+           TMAPI_CHECK(points.size == plan->set.size, function, "points.size is not the plan's") &&
+           TMAPI_CHECK(points.b || !plan->others, function, "there is no second set, points.b") &&
+           TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
+}
+
+// ---- a function on every pair -------------------------------------------------------------------
+
+// Visits the pairs of `count` rows of the leaf from row y on, a constant, with `per` points of each
+// lane. exists: bit c: the lane has point c.
+TMAP_DEVICE void tmapi_near_visit(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 y,
+                                  tmap_u32 count, const tmapi_pairs_point *points,
+                                  const tmap_u32 *numbers, tmap_u32 per, tmap_u32 exists) {
+    const tmap_u32 size = s->how.points.size, d = s->how.points.d;
+    tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, count * size);
+#pragma unroll
+    for (tmap_u32 r = 0; r < count; ++r) {
+        tmapi_pairs_point row;
+        tmap_pair pair;
+        pair.i = s->row_number[y + r];
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+#pragma unroll
+        for (tmap_u32 c = 0; c < per; ++c) {
+            pair.j = numbers[c];
+            if (exists >> c & 1) visit(s->job, s->accumulator, pair, row.bytes, points[c].bytes);
+        }
+    }
+}
+
+// Visits the pairs of `per` points of each lane, from point `first` of the queue on, with all rows.
+TMAP_DEVICE void tmapi_near_visit_rows(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 first,
+                                       tmap_u32 per, tmap_u32 many, int whole) {
+    const tmap_u32 step = 16 / s->how.points.size, rows = s->box->count;
+    tmapi_pairs_point points[4];
+    tmap_u32 numbers[4], y = 0;
+    tmap_u32 exists = tmapi_near_fetch(s, first, per, many, points, numbers);
+    if (whole) exists = (1u << per) - 1; // a constant
+    for (; y + step <= rows; y += step)
+        tmapi_near_visit(s, visit, y, step, points, numbers, per, exists);
+    for (; y < rows; ++y) tmapi_near_visit(s, visit, y, 1, points, numbers, per, exists);
+}
+
+TMAP_DEVICE void tmapi_near_visit_queue(const tmapi_near *s, tmap_pairs_visit visit,
+                                        tmap_u32 many) {
+    if (many == TMAPI_NEAR_BATCH) {
+        tmapi_near_visit_rows(s, visit, 0, 4, many, 1);
+        return;
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < many; first += 64)
+        tmapi_near_visit_rows(s, visit, first, 2, many, 0);
+}
+
+// Visits all pairs of a leaf and what may be near it.
+TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) tmapi_near_visit_queue(s, visit, many);
+    if (!tmapi_near_own(s)) return;
+    tmapi_pairs_point own; // the leaf with itself
+    const tmap_u32 number = s->row_number[lane];
+    tmapi_near_row(s, lane, &own);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
+        tmapi_near_visit(s, visit, y, 1, &own, &number, 1, lane > y && lane < s->box->count);
+}
+
+// Calls visit(job, 0, pair, a, b) once for every pair of the plan's share that reach does not rule
+// out, in no particular order. pair: the numbers of the points in your array, i of a and j of b;
+// with one set i may be the larger one. It suits results that you add with atomics. All threads of
+// all blocks call it, in blocks of TMAP_NEAR_THREADS threads. visit: a __device__ function without
+// barriers or collectives. plan: of tmap_near_plan_make.
+// Errors: none are returned; a program compiled with -DTMAP_CHECK stops if the call does not fit
+// the plan.
+// Cost: with n points in a good order, for each leaf some boxes of each level that it meets, then
+// visit for the pairs of the leaf's points with those that may be near the leaf's box.
+TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
+                                tmap_pairs_visit visit, void *job) {
+    points.bulk = 0;
+    tmap_near_box box;
+    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_each")) return;
+    TMAPI_NO_UNROLL
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        TMAPI_NO_UNROLL
+        for (tmap_u32 k = 0; k < plan->run; ++k)
+            if (tmapi_near_take(&s, plan->first + t, k)) tmapi_near_leaf(&s, visit);
+    }
+}
+
+#endif // TMAP_CUDA
+
+// ---- all pairs to one value ---------------------------------------------------------------------
+
+// The results of items are joined in groups of this many, and then those of the groups.
+#define TMAPI_NEAR_JOIN 128u
+
+TMAP_FN tmap_u64 tmapi_near_joins(const tmap_near_plan *plan) {
+    return (plan->count + TMAPI_NEAR_JOIN - 1) / TMAPI_NEAR_JOIN;
+}
+
+// Bytes at the beginning of the workspace of tmap_near_fold that must be zero before its first
+// launch. Every launch leaves them zero.
+TMAP_FN tmap_u64 tmap_near_fold_clear(const tmap_near_plan *plan) {
+    return (8 * (1 + tmapi_near_joins(plan)) + 15) / 16 * 16;
+}
+
+// Bytes of the workspace of tmap_near_fold for accumulators of `bytes` bytes. Compute both numbers
+// after the last change of the plan. Example: 10^6 points, 8 bytes: 128048.
+TMAP_FN tmap_u64 tmap_near_fold_bytes(const tmap_near_plan *plan, tmap_u32 bytes) {
+    return tmap_near_fold_clear(plan) + (plan->count + tmapi_near_joins(plan)) * bytes;
+}
+
+#if TMAP_CUDA
+
+// Accumulates add(job, accumulator, pair, a, b) over all pairs of the plan's share that reach does
+// not rule out, and writes an accumulator to to.result. Where points.bulk is not 0, it gets the
+// boxes for which reach returns ALL. fold.join(job, accumulator, &other) joins accumulators. You
+// join the results of several shares. to.workspace: tmap_near_fold_bytes bytes. All threads of all
+// blocks call it, once in a launch. The rest is as for tmap_near_each.
+// Exactness: the result is the same in every bit in every run and with every grid. A thread's
+// accumulator begins again at fold.zero with each leaf and sees fewer than 2^32 pairs, without
+// those of bulk.
+TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tmap_pairs_visit add,
+                                tmap_fold fold, tmap_fold_to to, void *job) {
+    __shared__ tmapi_fold_words scratch[TMAPI_NEAR_WARPS];
+    tmapi_fold_words sum, of_leaf;
+    tmap_near_box box;
+    tmapi_near s = tmapi_near_begin(plan, points, &box, &of_leaf, job);
+    const tmap_u32 bytes = fold.bytes;
+    const tmap_u64 groups = tmapi_near_joins(plan);
+    unsigned char *part = (unsigned char *)to.workspace + tmap_near_fold_clear(plan);
+    unsigned char *joined = part + plan->count * bytes;
+    if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_fold") ||
+        !tmapi_fold_check(fold, "tmap_near_fold"))
+        return;
+    if (!plan->count && blockIdx.x == 0 && threadIdx.x == 0)
+        tmapi_fold_move(to.result, fold.zero, bytes);
+    TMAPI_NO_UNROLL
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;
+        const tmap_u64 left = plan->count - from;
+        const tmap_u64 many = left < TMAPI_NEAR_JOIN ? left : TMAPI_NEAR_JOIN;
+        tmapi_fold_move(&sum, fold.zero, bytes);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 k = 0; k < plan->run; ++k)
+            if (tmapi_near_take(&s, plan->first + t, k)) {
+                tmapi_fold_move(&of_leaf, fold.zero, bytes);
+                tmapi_near_leaf(&s, add);
+                fold.join(job, &sum, &of_leaf);
+            }
+        tmap_fold_block(&sum, fold, job, scratch);
+        if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, &sum, bytes);
+        if (!tmapi_fold_last((tmap_u64 *)to.workspace + 1 + group, many)) continue;
+        tmapi_fold_parts(&sum, fold.zero, bytes, fold.join, job, scratch, part + from * bytes,
+                         many);
+        if (threadIdx.x == 0) tmapi_fold_move(joined + group * bytes, &sum, bytes);
+        __syncthreads(); // scratch
+        if (!tmapi_fold_last((tmap_u64 *)to.workspace, groups)) continue;
+        tmapi_fold_parts(&sum, fold.zero, bytes, fold.join, job, scratch, joined, groups);
+        if (threadIdx.x == 0) tmapi_fold_move(to.result, &sum, bytes);
+    }
+}
+
+#endif // TMAP_CUDA
+
+#if TMAP_CUDA && !TMAP_NVRTC
+#include <cuda_runtime.h>
+
+// ---- plans and launches -------------------------------------------------------------------------
+
+// Completes a plan maker: `code` is the result of its `_of` function, p the plan.
+static inline cudaError_t tmapi_near_plan_keep(int code, tmap_near_plan *p, const void *kernel,
+                                               tmap_near_plan *out) {
+    cudaError_t error = out ? tmapi_launch_error(code) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_shared(kernel, p->shared);
+    if (!error) p->kernel = kernel, *out = *p;
+    return error;
+}
+
+// Makes the plan of a kernel that calls tmap_near_each, tmap_near_fold or tmap_near_select for a
+// prepared set. kernel: a __global__ function of TMAP_NEAR_THREADS threads, cast to const void *. A
+// plan is for the device that is current here, and serves any number of launches on it, with any
+// set of this shape.
+// Returns cudaErrorInvalidValue for a null pointer or a number outside its range,
+// cudaErrorInvalidConfiguration if no block of the kernel fits the device, else the error of a CUDA
+// call. Writes *out only on success.
+static inline cudaError_t tmap_near_plan_make(tmap_near_shape set, const void *kernel,
+                                              tmap_near_plan *out) {
+    tmap_near_plan p;
+    tmap_facts facts;
+    const cudaError_t error = tmap_facts_get(kernel, &facts);
+    if (error) return error;
+    return tmapi_near_plan_keep(tmap_near_plan_of(set, &facts, &p), &p, kernel, out);
+}
+
+// The changes of a plan above, with an error of CUDA.
+static inline cudaError_t tmap_near_plan_others(tmap_near_plan *plan, tmap_u32 others) {
+    return tmapi_launch_error(tmap_near_plan_others_of(plan, others));
+}
+static inline cudaError_t tmap_near_plan_share(tmap_near_plan *plan, tmap_u64 first,
+                                               tmap_u64 count) {
+    return tmapi_launch_error(tmap_near_plan_share_of(plan, first, count));
+}
+
+// Launches the plan's kernel, whose parameters are the plan and one struct of your own, both by
+// value. job: the address of that struct. The launch can be captured in a graph.
+// Returns cudaErrorInvalidValue for a null pointer and for a plan that no plan maker has made, else
+// the launch's own error. It neither reports nor clears an error that an earlier call left.
+static inline cudaError_t tmap_near_launch(const tmap_near_plan *plan, tmap_job job,
+                                           cudaStream_t stream) {
+    if (!tmapi_near_plan_made(plan) || !plan->kernel || !job) return cudaErrorInvalidValue;
+    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
+    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
+}
+
+#endif
+
+#endif

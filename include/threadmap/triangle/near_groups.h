@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+// near_groups.h: groups of points that are linked, directly or through others: friends of friends,
+// single linkage at one height; with near_rows.h also DBSCAN. No list of pairs is stored.
+//
+//     static __device__ int linked(void *job, tmap_pair pair, const void *a, const void *b) {
+//         return squared_distance(a, b) < ((search *)job)->squared;
+//     }
+//     const tmap_near points = {{j.to.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
+//     tmap_near_link(&plan, points, linked, &j.to, &j);
+//     ... tmap_near_groups_plan_make(shape, (const void *)link, &plan);
+//     ... cudaMalloc(&j.to.nodes, tmap_near_groups_bytes(&plan));
+//     ... tmap_near_groups(&plan, &j, &j.to, stream);
+//
+// Points are nodes of a forest (forest.h). Pairs that are near as a whole need no test and one
+// union for each pair of boxes; a point that is known to be of a leaf's group is not tested with
+// it.
+//
+// DBSCAN (Ester et al. 1996): count the neighbours of each point by tmap_near_rows; tmap_near_cores
+// makes the order of the core points; prepare these as a set of their own, link them; find for each
+// point its smallest neighbour among them, by tmap_near_rows with two sets; tmap_near_borders.
+#ifndef TMAP_TRIANGLE_NEAR_GROUPS_H
+#define TMAP_TRIANGLE_NEAR_GROUPS_H
+
+#include "near.h"
+#include "pairs_select.h"
+
+// The label of what is no point, or of noise.
+#define TMAP_NEAR_NO_GROUP 0xffffffffu
+
+// Where groups are found; all pointers are device memory.
+typedef struct tmap_near_groups_to {
+    const void *set;  // prepared, the one that the kernel links
+    void *nodes;      // tmap_near_groups_bytes bytes at a multiple of 16; any content
+    tmap_u32 *labels; // receives n labels, in the order of your array
+    tmap_u32 *count;  // receives the number of groups; or 0
+    int dense;        // 0: a label is its group's smallest number; 1: 0, 1, ... in that order
+} tmap_near_groups_to;
+
+// ---- the workspace ------------------------------------------------------------------------------
+//
+// A node for each place of a leaf. Those of a leaf that are linked among themselves have the first
+// of them as their parent at the beginning, and its place as their `part`.
+
+typedef struct tmapi_near_nodes {
+    tmap_u64 least, parts, solid, words, bytes; // where things begin; parents are at 0
+    tmap_u64 slots, tiles;                      // places of all leaves; blocks of 1024 points
+} tmapi_near_nodes;
+
+TMAP_FN tmapi_near_nodes tmapi_near_nodes_of(const tmap_near_plan *plan) {
+    tmapi_near_nodes w;
+    w.slots = (tmap_u64)tmapi_near_leaves(plan->set.n) * TMAP_NEAR_LEAF;
+    w.tiles = ((tmap_u64)plan->set.n + 1023) / 1024;
+    w.least = w.slots * 4, w.words = w.least + w.slots * 4;
+    w.parts = w.words + (w.tiles + 2) * 8, w.solid = w.parts + w.slots;
+    w.bytes = w.solid + 32ull * (plan->mine.level[2] + plan->mine.top);
+    return w;
+}
+
+// Bytes of the workspace of tmap_near_groups: 9 for each point, and 2 % more.
+TMAP_FN tmap_u64 tmap_near_groups_bytes(const tmap_near_plan *plan) {
+    return tmapi_near_nodes_of(plan).bytes;
+}
+
+// Makes the plan of tmap_near_groups_plan_make from facts, without a CUDA call; out->kernel is 0.
+TMAP_FN int tmap_near_groups_plan_of(tmap_near_shape set, const tmap_facts *facts,
+                                     tmap_near_plan *out) {
+    tmap_near_plan p;
+    const int code = tmap_near_plan_of(set, facts, &p);
+    if (code) return code;
+    p.kind = TMAP_NEAR_KIND_GROUPS;
+    *out = p;
+    return TMAP_OK;
+}
+
+#if TMAP_CUDA
+
+// ---- parts of a leaf ----------------------------------------------------------------------------
+
+// Your function: non-zero if a pair is linked. The arguments are those of tmap_pairs_visit. It must
+// give the same answer for (i, j) and (j, i).
+typedef int (*tmap_near_linked)(void *job, tmap_pair pair, const void *a, const void *b);
+
+// The number of a point in your array.
+TMAP_DEVICE tmap_u32 tmapi_near_of_slot(const tmapi_near *s, tmap_u32 slot) {
+    return tmapi_near_number(s->mine, &s->plan->mine, slot / 32, slot % 32);
+}
+
+// The first place of the leaf that each lane's point is linked with, directly or through points of
+// the leaf. Collective for the warp.
+TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked linked,
+                                      const tmapi_pairs_point *own) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const tmap_u32 count = s->box->count;
+    tmap_u32 adjacent = 1u << lane, part = lane;
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size, own->bytes + k * size,
+                         size);
+    __syncwarp();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = 0; y < count; ++y) {
+        tmapi_pairs_point row;
+        tmap_pair pair;
+        int hit = lane > y && lane < count;
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + y) * size,
+                             size);
+        pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y);
+        pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
+        if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
+        if (hit) adjacent |= 1u << y;
+        if (lane == y) adjacent |= hits;
+    }
+    __syncwarp(); // the queue is free
+    for (int moved = 1; moved;) {
+        tmap_u32 first = part;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 y = 0; y < count; ++y) {
+            const tmap_u32 other = __shfl_sync(0xffffffffu, part, (int)y);
+            if (adjacent >> y & 1 && other < first) first = other;
+        }
+        first = __shfl_sync(0xffffffffu, first, (int)first);
+        moved = __any_sync(0xffffffffu, first != part);
+        part = first;
+    }
+    return part;
+}
+
+// 1 if all pairs of a box are linked, and its first leaf has a point.
+TMAP_DEVICE int tmapi_near_solid(const tmapi_near *s, tmap_u32 level, tmap_u32 b) {
+    const tmap_near_box box = tmapi_near_box_of(s->mine, &s->plan->mine, s->how.points.d, level, b);
+    return s->how.reach(s->job, &box, &box) == TMAP_NEAR_ALL;
+}
+
+// Begins the forest: the leaves of an item, a warp a leaf, and the larger boxes that begin with
+// them.
+TMAP_DEVICE void tmapi_near_link_begin(tmapi_near *s, tmap_near_linked linked, unsigned char *nodes,
+                                       const tmapi_near_nodes *w, tmap_u64 item) {
+    const tmap_near_plan *plan = s->plan;
+    const tmap_u32 lane = threadIdx.x % 32;
+    unsigned char *solid = nodes + w->solid;
+    if (item % plan->parts) return;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS) {
+        const tmap_u64 leaf = item / plan->parts * plan->run + k, slot = leaf * 32 + lane;
+        tmapi_pairs_point own;
+        if (leaf >= tmapi_near_leaves(plan->set.n)) break;
+        s->leaf = (tmap_u32)leaf;
+        *s->box = tmapi_near_box_of(s->mine, &plan->mine, s->how.points.d, 0, s->leaf);
+        tmapi_near_point(s->mine, s->how.points, s->leaf, lane, own.bytes);
+        const tmap_u32 part = tmapi_near_parts(s, linked, &own);
+        const int whole = __all_sync(0xffffffffu, part == 0 || lane >= s->box->count);
+        ((tmap_u32 *)nodes)[slot] = s->leaf * 32 + part;
+        ((tmap_u32 *)(nodes + w->least))[slot] = TMAP_NEAR_NO_GROUP;
+        nodes[w->parts + slot] = (unsigned char)part;
+        if (lane) continue;
+        solid[leaf] = whole && s->box->count;
+        if (leaf % 32 == 0)
+            solid[plan->mine.level[1] * 32 + leaf / 32] =
+                s->box->count && tmapi_near_solid(s, 1, s->leaf / 32);
+        if (leaf % 1024 == 0)
+            solid[plan->mine.level[2] * 32 + leaf / 1024] =
+                s->box->count && tmapi_near_solid(s, 2, s->leaf / 1024);
+    }
+}
+
+// ---- pairs of leaves ----------------------------------------------------------------------------
+
+// Finds out which root all parts of the leaf have, if it is one.
+TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    const int begins = s->parts >> lane & 1;
+    const tmap_u32 root = begins ? tmapi_forest_root(s->parent, s->leaf * 32 + lane) : 0;
+    const tmap_u32 first = __shfl_sync(0xffffffffu, root, __ffs((int)s->parts) - 1);
+    s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
+}
+
+// Tests the points of the queue with the leaf, 64 at a time, and unites what is linked: a point and
+// a part of the leaf once.
+TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, tmap_u32 many) {
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < many; first += 64) {
+        tmapi_pairs_point points[2];
+        tmap_u32 slots[2], links[2] = {0, 0};
+        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, slots);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 y = 0; y < s->box->count; ++y) {
+            const tmap_u32 part = 1u << s->row_number[y];
+            tmapi_pairs_point row;
+            tmap_pair pair;
+            int left = 0; // a link that is not known yet
+            tmapi_near_row(s, y, &row);
+            pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y);
+#pragma unroll
+            for (tmap_u32 c = 0; c < 2; ++c) {
+                if (!(exists >> c & 1)) continue;
+                pair.j = tmapi_near_of_slot(s, slots[c]);
+                if (!(links[c] & part) && linked(s->job, pair, row.bytes, points[c].bytes))
+                    links[c] |= part;
+                left |= links[c] != s->parts;
+            }
+            if (y % 8 == 7 && !__any_sync(0xffffffffu, left)) break;
+        }
+#pragma unroll
+        for (tmap_u32 c = 0; c < 2; ++c)
+            for (tmap_u32 rest = links[c]; rest; rest &= rest - 1)
+                tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)rest) - 1,
+                                   slots[c], tmapi_near_earlier, 0);
+    }
+}
+
+// The step of tmap_near_groups that your kernel does, in two launches: the first finds groups
+// within leaves, the second one unites leaves. All threads of all blocks call it, in blocks of
+// TMAP_NEAR_THREADS threads, with the same `to` as tmap_near_groups. points.a: to->set. linked: a
+// __device__ function without barriers or collectives; where reach says ALL it would return
+// non-zero for all pairs. plan: of tmap_near_groups_plan_make; with a plan of another kind the call
+// does nothing.
+TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
+                                tmap_near_linked linked, const tmap_near_groups_to *to, void *job) {
+    unsigned char *nodes = (unsigned char *)to->nodes;
+    const tmapi_near_nodes w = tmapi_near_nodes_of(plan);
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmap_near_box box;
+    if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GROUPS, "tmap_near_link")) return;
+    if (plan->kind != TMAP_NEAR_KIND_GROUPS) return;
+    points.bulk = 0;
+    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    s.parent = (tmap_u32 *)nodes, s.solid = nodes + w.solid;
+    TMAPI_NO_UNROLL
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        if (plan->phase == 0) {
+            tmapi_near_link_begin(&s, linked, nodes, &w, plan->first + t);
+            continue;
+        }
+        TMAPI_NO_UNROLL
+        for (tmap_u32 k = 0; k < plan->run; ++k) {
+            if (!tmapi_near_take(&s, plan->first + t, k)) continue;
+            if (!box.count) continue;
+            const tmap_u32 part = nodes[w.parts + s.leaf * 32ull + lane];
+            s.parts = __ballot_sync(0xffffffffu, lane < box.count && part == lane);
+            if (threadIdx.x < 32) s.row_number[lane] = part;
+            __syncthreads();
+            tmapi_near_link_root(&s);
+            TMAPI_NO_UNROLL
+            for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;) {
+                tmapi_near_link_queue(&s, linked, many);
+                __syncwarp();
+                tmapi_near_link_root(&s);
+            }
+        }
+    }
+}
+
+#if !TMAP_NVRTC
+
+// ---- labels -------------------------------------------------------------------------------------
+
+typedef struct tmapi_near_labels {
+    tmap_near_plan plan;
+    tmap_near_groups_to to;
+    tmapi_near_nodes w;
+} tmapi_near_labels;
+
+// 1 if place `slot` has a point with finite coordinates, whose number is *number; else that of
+// another point or of none.
+TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slot,
+                                        tmap_u32 *number) {
+    const unsigned char *set = (const unsigned char *)j->to.set;
+    const tmap_u32 leaf = (tmap_u32)(slot / 32);
+    const tmap_u64 group = leaf / 32;
+    const tmap_u32 *counts = (const tmap_u32 *)(set + j->plan.mine.boxes +
+                                                group * tmapi_near_group_bytes(j->plan.set.d));
+    *number = tmapi_near_number(set, &j->plan.mine, leaf, (tmap_u32)slot % 32);
+    return slot % 32 < counts[64 * j->plan.set.d + leaf % 32];
+}
+
+// The smallest number of each tree, at its root.
+static __global__ void __launch_bounds__(256) tmapi_near_least_kernel(tmapi_near_labels j) {
+    const tmap_u64 slot = blockIdx.x * 256ull + threadIdx.x;
+    tmap_u32 *parent = (tmap_u32 *)j.to.nodes, number;
+    tmap_u32 *least = (tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least);
+    if (slot == 0 && j.to.count) *j.to.count = 0;
+    if (slot >= j.w.slots || !tmapi_near_labels_point(&j, slot, &number)) return;
+    atomicMin(least + tmapi_forest_root(parent, (tmap_u32)slot), number);
+}
+
+// Labels and their count. A point that is not finite is a group of its own.
+static __global__ void __launch_bounds__(256) tmapi_near_labels_kernel(tmapi_near_labels j) {
+    const tmap_u64 slot = blockIdx.x * 256ull + threadIdx.x;
+    tmap_u32 *parent = (tmap_u32 *)j.to.nodes, number = TMAP_NEAR_NO_GROUP;
+    const tmap_u32 *least = (const tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least);
+    int first = 0; // of its group
+    if (slot < j.w.slots) {
+        const int is = tmapi_near_labels_point(&j, slot, &number);
+        tmap_u32 label = number;
+        if (is) label = least[tmapi_forest_root(parent, (tmap_u32)slot)];
+        if (number < j.plan.set.n) j.to.labels[number] = label, first = label == number;
+    }
+    const tmap_u32 groups = __ballot_sync(0xffffffffu, first);
+    if (threadIdx.x % 32 == 0 && groups && j.to.count) atomicAdd(j.to.count, __popc(groups));
+}
+
+// Ranks of the labels: 1024 points a block, in the order in which blocks begin.
+static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near_labels j) {
+    __shared__ tmap_u32 warps[32];
+    __shared__ tmap_u64 tile, before;
+    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    tmap_u64 *words = (tmap_u64 *)((unsigned char *)j.to.nodes + j.w.words);
+    tmap_u32 *rank = (tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least); // no longer in use
+    if (threadIdx.x == 0) tile = atomicAdd(words, 1ull);
+    __syncthreads();
+    const tmap_u64 i = tile * 1024 + threadIdx.x;
+    const int first = i < j.plan.set.n && j.to.labels[i] == i;
+    const tmap_u32 firsts = __ballot_sync(0xffffffffu, first);
+    tmap_u32 at = __popc(firsts & ((1u << lane) - 1));
+    if (lane == 0) warps[warp] = __popc(firsts);
+    __syncthreads();
+    if (warp == 0) {
+        const tmap_u32 all = tmap_warp_sum_redux(tmap_warp_full(), warps[lane]);
+        const tmap_u64 sum = tmapi_pairs_select_before(words + 2, tile, all);
+        if (lane == 0) before = sum;
+    }
+    __syncthreads();
+    for (tmap_u32 k = 0; k < warp; ++k) at += warps[k];
+    if (first) rank[i] = (tmap_u32)before + at;
+}
+
+static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near_labels j) {
+    const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
+    const tmap_u32 *rank = (const tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least);
+    if (i >= j.plan.set.n) return;
+    const tmap_u32 label = j.to.labels[i];
+    if (label < j.plan.set.n) j.to.labels[i] = rank[label];
+}
+
+// Finds the groups of a prepared set. plan: of tmap_near_groups_plan_make, not a share of it. job:
+// of your kernel, which calls tmap_near_link. Points that the set's order leaves out get
+// TMAP_NEAR_NO_GROUP; a point that is not finite is a group of its own.
+// Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
+// share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
+// captured in a graph. Labels are the same in every run.
+// Cost: two launches of your kernel, and two of kernels that read the forest; two more for dense
+// labels.
+static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
+                                           const tmap_near_groups_to *to, cudaStream_t stream) {
+    tmapi_near_labels j;
+    void *arguments[1] = {&j};
+    cudaError_t error;
+    if (!plan || !to || plan->kind != TMAP_NEAR_KIND_GROUPS || plan->others ||
+        plan->count != plan->items || !to->set || !to->nodes || !to->labels ||
+        (tmap_u64)to->set % 128 || (tmap_u64)to->nodes % 16 || (tmap_u64)to->labels % 4 ||
+        (tmap_u64)to->count % 4)
+        return cudaErrorInvalidValue;
+    j.plan = *plan, j.to = *to, j.w = tmapi_near_nodes_of(plan);
+    const tmapi_launch_shape slots = {(j.w.slots + 255) / 256 + !j.w.slots, 256, 0};
+    const tmapi_launch_shape tiles = {j.w.tiles, 1024, 0};
+    error = cudaMemsetAsync(to->labels, 0xff, plan->set.n * 4ull, stream);
+    for (j.plan.phase = 0; j.plan.phase < 2 && !error; ++j.plan.phase)
+        error = tmap_near_launch(&j.plan, job, stream);
+    if (!error)
+        error = tmapi_launch((const void *)tmapi_near_least_kernel, slots, arguments, stream);
+    if (!error)
+        error = tmapi_launch((const void *)tmapi_near_labels_kernel, slots, arguments, stream);
+    if (error || !to->dense || !plan->set.n) return error;
+    error = cudaMemsetAsync((char *)to->nodes + j.w.words, 0, (j.w.tiles + 2) * 8, stream);
+    if (!error)
+        error = tmapi_launch((const void *)tmapi_near_rank_kernel, tiles, arguments, stream);
+    if (!error)
+        error = tmapi_launch((const void *)tmapi_near_dense_kernel, slots, arguments, stream);
+    return error;
+}
+
+// Makes the plan of a kernel that calls tmap_near_link. Errors as tmap_near_plan_make.
+static inline cudaError_t tmap_near_groups_plan_make(tmap_near_shape set, const void *kernel,
+                                                     tmap_near_plan *out) {
+    tmap_near_plan p;
+    tmap_facts facts;
+    const cudaError_t error = tmap_facts_get(kernel, &facts);
+    if (error) return error;
+    return tmapi_near_plan_keep(tmap_near_groups_plan_of(set, &facts, &p), &p, kernel, out);
+}
+
+// ---- DBSCAN -------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(256)
+    tmapi_near_cores_kernel(tmap_u32 n, const tmap_u32 *order, const tmap_u32 *counts,
+                            tmap_u32 least, tmap_u32 *cores) {
+    const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
+    if (i >= n) return;
+    const tmap_u32 number = order ? order[i] : (tmap_u32)i;
+    cores[i] = number < n && counts[number] >= least ? number : 0xffffffffu;
+}
+
+static __global__ void __launch_bounds__(256)
+    tmapi_near_borders_kernel(tmap_u32 n, const tmap_u32 *cores, tmap_u32 *labels) {
+    const tmap_u64 i = blockIdx.x * 256ull + threadIdx.x;
+    if (i >= n || labels[i] != TMAP_NEAR_NO_GROUP || cores[i] >= n) return;
+    labels[i] = labels[cores[i]];
+}
+
+// The order of the core points: those with at least `least` neighbours, themselves not counted
+// (scikit-learn's min_samples is one more). counts: of each point, in the order of your array.
+// order: as for tmap_near_prepare, or 0. cores: receives n numbers, the order of a set of the core
+// points alone. All are device memory. Returns cudaErrorInvalidValue for a null pointer, else the
+// error of the launch; n = 0 launches nothing.
+static inline cudaError_t tmap_near_cores(tmap_u32 n, const tmap_u32 *order, const tmap_u32 *counts,
+                                          tmap_u32 least, tmap_u32 *cores, cudaStream_t stream) {
+    const tmapi_launch_shape shape = {((tmap_u64)n + 255) / 256, 256, 0};
+    void *arguments[5] = {&n, &order, &counts, &least, &cores};
+    if (!n) return cudaSuccess;
+    if (!counts || !cores) return cudaErrorInvalidValue;
+    return tmapi_launch((const void *)tmapi_near_cores_kernel, shape, arguments, stream);
+}
+
+// Gives each point that has no group the group of core point number cores[i], if there is one
+// (cores[i] < n); the others remain noise, TMAP_NEAR_NO_GROUP. labels: of tmap_near_groups for the
+// set of core points. Errors as tmap_near_cores.
+static inline cudaError_t tmap_near_borders(tmap_u32 n, const tmap_u32 *cores, tmap_u32 *labels,
+                                            cudaStream_t stream) {
+    const tmapi_launch_shape shape = {((tmap_u64)n + 255) / 256, 256, 0};
+    void *arguments[3] = {&n, &cores, &labels};
+    if (!n) return cudaSuccess;
+    if (!cores || !labels) return cudaErrorInvalidValue;
+    return tmapi_launch((const void *)tmapi_near_borders_kernel, shape, arguments, stream);
+}
+
+#endif
+
+#endif // TMAP_CUDA
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// near_select.h: lists the pairs of points near each other for which your function returns
+// non-zero: neighbour lists, radius graphs. near.h says how points are prepared and how functions
+// of two boxes are written.
+//
+//     const tmap_near points = {{j.set, 0, sizeof(float), 3}, reach, 0}; // in your kernel
+//     const tmap_near_choice choice = {is_near, sizeof(float), 4, 1};
+//     tmap_near_select(&plan, points, choice, &j.list, &j);
+//     ... tmap_near_plan_make(shape, (const void *)list_near, &plan);
+//     ... tmap_near_launch(&plan, &j, stream);
+//
+// A block counts the pairs of an item, gets the number of pairs of all earlier items by look-back
+// (pairs_select.h), and visits its pairs once more to write them.
+#ifndef TMAP_TRIANGLE_NEAR_SELECT_H
+#define TMAP_TRIANGLE_NEAR_SELECT_H
+
+#include "near.h"
+#include "pairs_select.h"
+
+// Where a list is written; all pointers are device memory. Numbers have 4 or 8 bytes each, the
+// choice's, as graph libraries have them (edge_index).
+typedef struct tmap_near_list {
+    void *i, *j;       // `capacity` numbers each, at a multiple of their size
+    void *values;      // `capacity` values at a multiple of their size; 0: no values
+    tmap_u64 capacity; // the most pairs that are written; may be 0
+    tmap_u64 *count;   // receives the number of pairs, which may exceed the capacity
+    void *workspace;   // tmap_near_select_bytes bytes at a multiple of 8
+} tmap_near_list;
+
+// Bytes of the workspace of tmap_near_select. They must be zero before the first launch that uses
+// them; every launch leaves them zero. Launches that overlap need one workspace each. Compute them
+// after the last change of the plan.
+TMAP_FN tmap_u64 tmap_near_select_bytes(const tmap_near_plan *plan) { return 8 * plan->count + 16; }
+
+#if TMAP_CUDA
+
+// What is listed; constants of the kernel.
+typedef struct tmap_near_choice {
+    tmap_pairs_choose choose; // as in tmap_pairs_choice; called twice for each pair
+    tmap_u32 bytes;           // of a value: 0, 4 or 8
+    tmap_u32 number;          // bytes of a number: 4 or 8
+    int both;                 // 1: (i, j) and (j, i); 0: each pair once, i < j
+} tmap_near_choice;
+
+// What a warp knows of its list.
+typedef struct tmapi_near_listed {
+    tmap_near_choice choice;
+    const tmap_near_list *list;
+    int writes;  // 1 after the item's pairs have been counted
+    tmap_u64 at; // pairs of the warp so far, then its position in the list
+} tmapi_near_listed;
+
+// Writes a pair at position `at`.
+TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_listed *l, tmap_u64 at,
+                                     tmap_pair pair, const tmapi_value *value) {
+    const tmap_near_list *list = l->list;
+    if (at >= list->capacity) return;
+    if (!s->both && !s->plan->others && pair.i > pair.j) {
+        const tmap_u32 i = pair.i;
+        pair.i = pair.j, pair.j = i;
+    }
+    if (l->choice.number == 8) {
+        ((tmap_u64 *)list->i)[at] = pair.i, ((tmap_u64 *)list->j)[at] = pair.j;
+    } else {
+        ((tmap_u32 *)list->i)[at] = pair.i, ((tmap_u32 *)list->j)[at] = pair.j;
+    }
+    if (l->choice.bytes && list->values)
+        tmapi_value_copy((unsigned char *)list->values + at * l->choice.bytes, value,
+                         l->choice.bytes);
+}
+
+// Counts or writes the chosen pairs of the lanes' points, `per` each, with a row. exists: bit c:
+// the lane has point c. The lanes' pairs with a row follow each other. Collective for the warp.
+TMAP_DEVICE void tmapi_near_list_row(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
+                                     const tmapi_pairs_point *points, const tmap_u32 *numbers,
+                                     tmap_u32 exists, tmap_u32 per) {
+    tmapi_pairs_point row;
+    tmap_pair pair;
+    tmapi_near_row(s, y, &row);
+    pair.i = s->row_number[y];
+#pragma unroll
+    for (tmap_u32 c = 0; c < per; ++c) {
+        tmapi_value value;
+        tmap_u32 hits;
+        int hit = exists >> c & 1;
+        pair.j = numbers[c];
+        if (s->both && !s->plan->others) hit = hit && pair.i != pair.j;
+        if (hit) hit = l->choice.choose(s->job, pair, row.bytes, points[c].bytes, value.bytes) != 0;
+        hits = __ballot_sync(0xffffffffu, hit);
+        if (hit && l->writes)
+            tmapi_near_list_put(s, l, l->at + __popc(hits & ((1u << threadIdx.x % 32) - 1)), pair,
+                                &value);
+        l->at += __popc(hits);
+    }
+}
+
+// The same for a leaf: 64 points of the queue at a time, and the leaf with itself.
+TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmapi_pairs_point points[2];
+    tmap_u32 numbers[2];
+    TMAPI_NO_UNROLL
+    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < many; first += 64) {
+        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+        TMAPI_NO_UNROLL
+        for (tmap_u32 y = 0; y < s->box->count; ++y)
+            tmapi_near_list_row(s, l, y, points, numbers, exists, 2);
+    }
+    if (!tmapi_near_own(s)) return;
+    tmapi_near_row(s, lane, &points[0]), numbers[0] = s->row_number[lane];
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
+        tmapi_near_list_row(s, l, y, points, numbers, lane > y && lane < s->box->count, 1);
+}
+
+// Lists the pairs of the plan's share for which choice.choose returns non-zero: writes i, j and,
+// unless list->values is null, a value of each, and the number of pairs to *list->count, even if it
+// exceeds the capacity; the list then has the first `capacity` pairs. i and j are numbers in your
+// arrays. choose receives the pair as the function of tmap_near_each does. plan: of
+// tmap_near_plan_make. list: the same for all threads. All threads of all blocks call it, in blocks
+// of TMAP_NEAR_THREADS threads, at most once in a launch.
+// Order: it depends only on the prepared set and the plan's share, not on the grid or on the run.
+// Errors: the call does nothing if the count or the workspace is null or not at a multiple of 8; if
+// i or j is null or not at a multiple of choice.number, the capacity counts as 0; if the values are
+// not at a multiple of choice.bytes, no values are written.
+// Cost: every pair that may be near is looked at twice, to count and to write.
+TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
+                                  tmap_near_choice choice, const tmap_near_list *list, void *job) {
+    __shared__ tmap_u64 ticket, before, hits[TMAPI_NEAR_WARPS];
+    const tmap_u32 warp = threadIdx.x / 32, all = plan->resident;
+    const tmap_u32 blocks = gridDim.x < all ? gridDim.x : all; // others would find no item
+    tmap_u64 *state = (tmap_u64 *)list->workspace;
+    tmap_near_list to = *list;
+    tmap_near_box box;
+    if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_select") ||
+        !TMAPI_CHECK(list->count && state && ((tmap_u64)list->count | (tmap_u64)state) % 8 == 0,
+                     "tmap_near_select", "list.count or .workspace is null or misaligned"))
+        return;
+    if (!list->count || !state || ((tmap_u64)list->count | (tmap_u64)state) % 8) return;
+    if (!to.i || !to.j || ((tmap_u64)to.i | (tmap_u64)to.j) % choice.number) to.capacity = 0;
+    if (!tmapi_value_size_fits(choice.bytes, to.values)) to.values = 0;
+    if (blockIdx.x >= blocks) return;
+    points.bulk = 0;
+    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    tmapi_near_listed l = {choice, &to, 0, 0};
+    s.both = choice.both;
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) ticket = atomicAdd(state + 1, 1ull);
+        __syncthreads();
+        const tmap_u64 t = ticket, item = plan->first + t;
+        if (t >= plan->count) break;
+        l.at = 0;
+        TMAPI_NO_UNROLL
+        for (l.writes = 0; l.writes < 2; ++l.writes) {
+            TMAPI_NO_UNROLL
+            for (tmap_u32 k = 0; k < plan->run; ++k)
+                if (tmapi_near_take(&s, item, k)) tmapi_near_list_leaf(&s, &l);
+            if (l.writes) continue;
+            if (threadIdx.x % 32 == 0) hits[warp] = l.at;
+            __syncthreads();
+            if (warp == 0) {
+                tmap_u64 sum = 0;
+                for (tmap_u32 w = 0; w < TMAPI_NEAR_WARPS; ++w) sum += hits[w];
+                sum = tmapi_pairs_select_before(state + 2, t, sum);
+                if (threadIdx.x == 0) before = sum;
+            }
+            __syncthreads();
+            l.at = before;
+            for (tmap_u32 w = 0; w < warp; ++w) l.at += hits[w];
+        }
+    }
+    __syncthreads(); // thread 0 then fences for the block's writes
+    if (!tmapi_fold_last(state, blocks)) return;
+    if (threadIdx.x == 0) {
+        const volatile tmap_u64 *last = state + 1 + plan->count; // the last item's word
+        *list->count = plan->count ? *last & TMAPI_PAIRS_SELECT_SUM : 0, state[1] = 0;
+    }
+    __syncthreads();
+    for (tmap_u64 k = threadIdx.x; k < plan->count; k += TMAP_NEAR_THREADS) state[2 + k] = 0;
+}
+
+#endif // TMAP_CUDA
+#endif

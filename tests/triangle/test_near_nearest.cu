@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// test_near_nearest: the k nearest against sorting all distances: every small n and some larger ones,
+// 1 to 8 coordinates, floats and doubles, one set and two, orders, points that coincide or are not
+// finite, with and without the point itself, limits, more neighbours than points; shares and grids.
+#define TMAPI_NEAR_ITEMS      12u // so that small sizes have runs of leaves
+#define TMAPI_NEAR_ITEMS_MOST 30u
+#include "triangle/near_check.h"
+
+#include <threadmap/triangle/near_nearest.h>
+
+typedef struct job {
+    tmap_u32 d, size;
+    void *set, *second;
+    tmap_near_nearest_to to;
+} job;
+
+// The square of the distance, in the type of the coordinates.
+TMAP_FN void square_of(tmap_u32 d, tmap_u32 size, const void *a, const void *b, void *value) {
+    if (size == 8) {
+        double sum = 0;
+        for (tmap_u32 k = 0; k < d; ++k) {
+            const double t = ((const double *)a)[k] - ((const double *)b)[k];
+            sum += t * t;
+        }
+        *(double *)value = sum;
+    } else {
+        float sum = 0;
+        for (tmap_u32 k = 0; k < d; ++k) {
+            const float t = ((const float *)a)[k] - ((const float *)b)[k];
+            sum += t * t;
+        }
+        *(float *)value = sum;
+    }
+}
+
+static __device__ void measure(void *at, const void *a, const void *b, void *value) {
+    square_of(((job *)at)->d, ((job *)at)->size, a, b, value);
+}
+static __device__ float bound(void *at, const tmap_near_box *a, const tmap_near_box *b) {
+    return tmap_near_least_square(a, b, ((job *)at)->d);
+}
+
+#define KERNELS_OF(K) \
+    K(3, float, 16, 0, 1) \
+    K(3, float, 1, 0, 0) K(2, double, 5, 0, 0) K(1, float, 64, 1, 0) K(8, float, 7, 1, 1) \
+        K(5, double, 64, 0, 1) K(2, float, 2, 1, 0)
+#define KERNEL(D, type, K, self, root) \
+    static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) \
+        find_##D##_##type##_##K(tmap_near_plan plan, job j) { \
+        const tmap_points points = {j.set, j.second, sizeof(type), D}; \
+        const tmap_near_k k = {K, measure, bound, self, root}; \
+        j.d = D, j.size = sizeof(type); \
+        tmap_near_nearest(&plan, points, k, &j.to, &j); \
+    }
+#define NAME(D, type, K, self, root) \
+    {D, sizeof(type), K, self, root, (const void *)find_##D##_##type##_##K},
+KERNELS_OF(KERNEL)
+static const struct kernel_of {
+    tmap_u32 d, size, k;
+    int self, root;
+    const void *kernel;
+} kernels[] = {KERNELS_OF(NAME)};
+
+typedef struct neighbour {
+    double measure;
+    tmap_u32 number;
+} neighbour;
+
+static int compare(const void *a, const void *b) {
+    const neighbour *x = (const neighbour *)a, *y = (const neighbour *)b;
+    if (x->measure != y->measure) return x->measure < y->measure ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// What must be written for a point: fills `want` with k neighbours and returns their number.
+static tmap_u32 want_of(const struct kernel_of *kernel, tmap_near_shape s, const unsigned char *a,
+                        const unsigned char *b, tmap_u32 m, tmap_u32 i, int two, double limit,
+                        neighbour *all) {
+    const tmap_u32 bytes = s.d * s.size;
+    const tmap_near_shape second = {m, s.d, s.size};
+    tmap_u32 count = 0;
+    for (tmap_u32 j = 0; j < m && is_finite(s, a, i); ++j) {
+        double value = 0;
+        if ((!two && i == j && !kernel->self) || !is_finite(second, b, j)) continue;
+        square_of(s.d, s.size, a + (tmap_u64)i * bytes, b + (tmap_u64)j * bytes, &value);
+        if (s.size == 4) value = (double)*(const float *)&value;
+        if (limit > 0 && !(value < limit)) continue;
+        all[count].measure = value, all[count].number = j, ++count;
+    }
+    qsort(all, count, sizeof *all, compare);
+    return count < kernel->k ? count : kernel->k;
+}
+
+static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 others) {
+    const struct kernel_of *k = &kernels[kit_random(state) % COUNT(kernels)];
+    const int kind = (int)(kit_random(state) % KINDS), two = others > 0, turn = check_turn();
+    const double limits[] = {0, 0, 0.0625, 1e-9}, limit = limits[kit_random(state) % COUNT(limits)];
+    const tmap_near_shape shape = {n, k->d, k->size}, second = {others, k->d, k->size};
+    const tmap_u32 m = two ? others : n;
+    if (!turn) return;
+    kit_case("n = %u, others %u, d = %u, %u bytes, k = %u, points %d, limit %g", n, others, k->d,
+             k->size, k->k, kind, limit);
+    unsigned char *a = (unsigned char *)points_of(state, shape, kind, 0), *b = a;
+    job j;
+    memset(&j, 0, sizeof j);
+    j.set =
+        prepared(shape, kit_to_device(a, (tmap_u64)n * k->d * k->size), order_of(state, shape, a));
+    if (two) {
+        b = (unsigned char *)points_of(state, second, (int)(kit_random(state) % KINDS), 0);
+        j.second = prepared(second, kit_to_device(b, (tmap_u64)m * k->d * k->size),
+                            order_of(state, second, b));
+    }
+    const tmap_u64 cells = (tmap_u64)n * k->k;
+    const int bare = kit_random(state) % 4 == 0; // numbers alone
+    tmap_near_plan plan;
+    j.to.numbers = (tmap_u32 *)kit_guarded(cells * 4), j.to.limit = limit;
+    if (!bare) j.to.distances = kit_guarded(cells * k->size);
+    if (!bare) j.to.counts = (tmap_u32 *)kit_guarded(n * 4ull);
+    CHECK(tmap_near_nearest_plan_make(shape, k->kernel, &plan));
+    if (two) CHECK(tmap_near_plan_others(&plan, others));
+    tmap_u64 first = 0;
+    for (int part = 0; part < 3; ++part) {
+        const tmap_u64 left = plan.items - first,
+                       count = part == 2 ? left : kit_random(state) % (left + 1);
+        tmap_near_plan some = plan;
+        CHECK(tmap_near_plan_share(&some, first, count));
+        if (kit_random(state) % 2) some.grid = 1 + (tmap_u32)(kit_random(state) % 3);
+        CHECK(tmap_near_launch(&some, &j, 0));
+        first += count;
+    }
+    const tmap_u32 *numbers = (const tmap_u32 *)kit_to_host(j.to.numbers, cells * 4),
+                   *counts = NULL;
+    const unsigned char *distances = NULL;
+    if (!bare) distances = (const unsigned char *)kit_to_host(j.to.distances, cells * k->size);
+    if (!bare) counts = (const tmap_u32 *)kit_to_host(j.to.counts, n * 4ull);
+    neighbour *want = (neighbour *)kit_host((m + 1) * sizeof *want);
+    tmap_u64 wrong[3] = {0, 0, 0};
+    for (tmap_u32 i = 0; i < n; ++i) {
+        const tmap_u32 count = want_of(k, shape, a, b, m, i, two, limit, want);
+        for (tmap_u32 x = 0; x < k->k; ++x) {
+            const tmap_u64 at = (tmap_u64)i * k->k + x;
+            double v = x < count ? want[x].measure : (double)INFINITY;
+            wrong[0] += numbers[at] != (x < count ? want[x].number : 0xffffffffu);
+            if (bare) continue;
+            if (k->size == 8) {
+                if (k->root) v = sqrt(v);
+                wrong[1] += memcmp(distances + at * 8, &v, 8) != 0;
+            } else {
+                const float f = k->root ? sqrtf((float)v) : (float)v;
+                wrong[1] += memcmp(distances + at * 4, &f, 4) != 0;
+            }
+        }
+        if (!bare) wrong[2] += counts[i] != count;
+    }
+    expect(wrong[0] == 0, "numbers");
+    expect(wrong[1] == 0, "distances");
+    expect(wrong[2] == 0, "counts");
+    kit_release(0);
+}
+
+int main(void) {
+    static const tmap_u32 some[] = {1023, 1025, 1500, 2100};
+    tmap_u64 state = 4711;
+    tmap_near_plan plan;
+    const tmap_near_shape shape = {100, 3, 4}, bad = {100, 9, 4};
+    kit_begin();
+    for (tmap_u32 n = 0; n <= 300; n += n < 70 ? 1 : kit_full ? 1 : 13) {
+        run(&state, n, 0);
+        run(&state, n, (tmap_u32)(kit_random(&state) % 150));
+    }
+    for (size_t i = 0; i < COUNT(some) - (kit_small ? 2u : 0u); ++i)
+        run(&state, some[i], i % 2 * 700);
+    for (int i = 0; i < (kit_full ? 300 : 30); ++i)
+        run(&state, (tmap_u32)(kit_random(&state) % 400),
+            (tmap_u32)(kit_random(&state) % 2 * 1333));
+    kit_case("refused");
+    REFUSED(tmap_near_nearest_plan_make(bad, kernels[0].kernel, &plan));
+    REFUSED(tmap_near_nearest_plan_make(shape, kernels[0].kernel, NULL));
+    return kit_end("test_near_nearest");
+}
