@@ -11,10 +11,11 @@
 #include <threadmap/triangle/near_sort.h>
 
 enum {
-    SIDE = 512,
-    HALOS = 30,
-    LEAST = 20
-}; // pixels and length of the box, clumps, points of a halo
+    N = 20000,  // points
+    SIDE = 512, // pixels and length of the box
+    HALOS = 30, // clumps
+    LEAST = 20  // points of a halo
+};
 
 // [snippet: friends]
 typedef struct search {
