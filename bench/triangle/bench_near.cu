@@ -264,11 +264,8 @@ static void near_sweep_works(near_sweep *s, float radius, int first, int last) {
         for (int v = 0; v < VARIANTS; ++v) near_sweep_row(s, v);
 }
 
-// All rows of a domain and size. A radius is given in thousandths of the cube's side, and is smaller
-// by a ten-thousandth, so that cells of a round width are wider. Groups are linked by 0.2 of the
-// mean distance of uniform points, and by the first of these radii.
-static void near_sweep_size(near_sweep *s) {
-    const int all = s->n <= s->all;
+// Points and what all rows need.
+static void near_make(near_sweep *s) {
     s->host = (float *)kit_host(12ull * s->n);
     near_points(s->domain, s->n, s->host);
     s->points = (float *)kit_to_device(s->host, 12ull * s->n);
@@ -277,15 +274,22 @@ static void near_sweep_size(near_sweep *s) {
     s->labels = (tmap_u32 *)kit_device(4ull * s->n);
     s->numbers = (tmap_u64 *)kit_filled(2 * sizeof *s->numbers, 0);
     near_order(s, s->bits);
-    if (all) cell_list_begin(&s->cells, s->n, s->points, CELLS_A_SIDE);
-    for (int k = 0; all && k < s->radii.count; ++k) {
+    if (s->n <= s->all) cell_list_begin(&s->cells, s->n, s->points, CELLS_A_SIDE);
+}
+
+// All rows of a domain and size. A radius is given in thousandths of the cube's side, and is smaller
+// by a ten-thousandth, so that cells of a round width are wider. Groups are linked by 0.2 of the
+// mean distance of uniform points, and by the first of these radii.
+static void near_sweep_size(near_sweep *s) {
+    if (!s->d.list) near_make(s);
+    for (int k = 0; s->n <= s->all && k < s->radii.count; ++k) {
         const float radius = 0.9999e-3f * (float)s->radii.value[k];
         cell_list_make(&s->cells, s->radii.value[k], CELLS_A_SIDE);
         near_sweep_works(s, radius, COUNT_WORK, ROWS_WORK);
         if (k < GROUPS_RADII) near_sweep_works(s, radius, GROUPS_WORK, GROUPS_WORK);
     }
     near_sweep_works(s, 0.2f / cbrtf((float)s->n), GROUPS_WORK, GROUPS_WORK);
-    if (s->domain == CLUSTERS && !s->bits) near_order(s, CLUSTERS_BITS);
+    if (s->domain == CLUSTERS && !s->bits && !s->d.list) near_order(s, CLUSTERS_BITS);
     for (s->k = 8; s->k <= 16; s->k *= 2) near_sweep_works(s, 0, NEAREST_WORK, NEAREST_WORK);
     kit_release(0);
 }
