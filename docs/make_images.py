@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/img: a picture of each fractal of the catalogue, all of them with their names, those of
-the samples in three dimensions, and the triangle of near pairs.
+"""Draws docs/img: the fractals of the catalogue with their names, pictures of samples, the figures of
+docs/ideas.md (figures.py), the triangle of near pairs, and the strip of README.md.
 
     python3 docs/make_images.py
 
-Small C programs draw, by the maps of the headers; samples/run runs the samples. Needs
+A small C program draws the cells, by the maps of the headers; samples/run runs the samples. Needs
 what that needs, a C compiler and Pillow; users of the headers need neither this script nor Pillow.
 """
 import io
@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
+
+from figures import FIGURES, PAPER, Sheet, font
 
 # name, title, level
 FRACTALS = [
@@ -103,8 +105,11 @@ int main(int argc, char **argv) { /* SORTED: a graymap of blocks of 32 x 32 pair
 # Colours of its blocks: none; empty in a box of 1024 points, empty, looked at, full. And their names.
 NEAR_COLOURS = ((255, 255, 255), (226, 232, 240), (178, 192, 208), (240, 150, 60), (23, 63, 95))
 NEAR_NAMES = ('no pair: box of 1024', 'no pair: box of 32', 'some pairs: looked at', 'all pairs near')
-SAMPLES = {'30': 'sponge', '31': 'life3', '32': 'render', '33': 'turned'}  # their pictures
-INK, PAPER, TEXT = (23, 63, 95), (255, 255, 255), (40, 40, 40)
+# Their pictures: those of docs/img, and those of the strip alone.
+SAMPLES = {'19': 'molecule', '20': 'flood', '21': 'compact_life', '30': 'sponge', '31': 'life3', '32': 'render',
+           '33': 'turned'}
+STRIP = {'12': 'mandelbrot_ask', '16': 'radius_graph'}
+INK, TEXT = (23, 63, 95), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
 
 
@@ -120,34 +125,25 @@ def build(folder, text):
 
 
 def drawn(program, name, level):
-    """A fractal, each place magnified by whole numbers to 512 pixels or some more a side."""
+    """A fractal, a pixel for each place."""
     done = subprocess.run([program, name, str(level)], check=True, stdout=subprocess.PIPE)
     cells = Image.open(io.BytesIO(done.stdout))
     image = Image.new('RGB', cells.size, PAPER)
     image.paste(INK, mask=cells.point(lambda v: 255 - v))
-    return image.resize(tuple(side * -(-512 // side) for side in cells.size), Image.NEAREST)
+    return image
 
 
-def picture(program, name, level):
-    """One picture, at most 768 wide."""
-    if name != 'cantor':
-        return drawn(program, name, level)
-    # One place high: the usual picture has a row for each level.
-    sheet = Image.new('RGB', (729, 81 * (level + 1) - 41), PAPER)
-    for r in range(level + 1):
-        row = drawn(program, name, r)
-        sheet.paste(row.resize((729, 40), Image.NEAREST), (0, 81 * r))
-    return sheet
-
-
-def small(image, name, level):
-    """The same for the grid, in whole pixels."""
-    if name == 'cantor':
-        return image.resize((243, 26 * (level + 1) - 13), Image.NEAREST)
-    if name == 'chandelier':
-        return image.resize((243, 160), Image.NEAREST)
-    side = {'gasket': 2, 'candy': 4}.get(name, 3)**level
-    return image.resize((SIZE // side * side,) * 2, Image.NEAREST)
+def small(program, name, level):
+    """The same for the grid, each place magnified by whole numbers, those of the flat chandelier upwards."""
+    if name == 'cantor':  # one place high: the usual picture has a row for each level
+        sheet = Image.new('RGB', (243, 26 * (level + 1) - 13), PAPER)
+        for r in range(level + 1):
+            sheet.paste(drawn(program, name, r).resize((243, 13), Image.NEAREST), (0, 26 * r))
+        return sheet
+    image = drawn(program, name, level)
+    zoom = SIZE // max(image.size)
+    return image.resize((image.width * zoom, image.height * (5 if name == 'chandelier' else zoom)),
+                        Image.NEAREST)
 
 
 def near(folder, out, font):
@@ -172,35 +168,54 @@ def near(folder, out, font):
 def samples(folder, out):
     """The pictures of samples, by the machine on the CPU."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    subprocess.run([os.path.join(root, 'samples', 'run'), *SAMPLES, '--device', 'cpu'], check=True,
+    subprocess.run([os.path.join(root, 'samples', 'run'), *SAMPLES, *STRIP, '--device', 'cpu'], check=True,
                    env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
     for name in SAMPLES.values():
         with Image.open(os.path.join(folder, name + '.png')) as image:
             save(image.convert('RGB'), os.path.join(out, name + '.png'), 256)
 
 
+def strip(folder, program):
+    """The domains side by side, for README.md."""
+    def part(name, *corners):  # of a sample's picture, without its title and legend
+        with Image.open(os.path.join(folder, name + '.png')) as image:
+            return image.convert('RGB').crop(corners)
+
+    fractals = Image.new('RGB', (2 * 243 + 26, 2 * 243 + 26), PAPER)
+    for i, (name, _, level) in enumerate(FRACTALS[:4]):
+        image = small(program, name, level).resize((243, 243), Image.LANCZOS)
+        fractals.paste(image, (i % 2 * 269, i // 2 * 269))
+    parts = (('pairs of points', part('radius_graph', 12, 28, 312, 328)), ('fractals', fractals),
+             ('in three dimensions', part('render', 12, 28, 492, 508)),
+             ('lakes of height maps', part('flood', 12, 28, 783, 799)),
+             ('regions found at run time', part('mandelbrot_ask', 12, 28, 524, 540)))
+    sheet = Sheet(1240, 272)
+    for i, (title, image) in enumerate(parts):
+        image = image.resize((708, 708), Image.LANCZOS)
+        sheet.image.paste(image, ((4 + 249 * i) * 3, 0))
+        sheet.text(4 + 249 * i + 118, 255, title, 17, 'mm')
+    return sheet.done()
+
+
 def main():
     out = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'img')
     os.makedirs(out, exist_ok=True)
-    try:
-        font = ImageFont.truetype('DejaVuSans.ttf', 20)
-    except OSError:
-        font = ImageFont.load_default(20)
     cell = (SIZE + GAP, SIZE + LABEL + GAP)
     grid = Image.new('RGB', (3 * cell[0] + GAP, 3 * cell[1] + GAP // 2), PAPER)
     draw = ImageDraw.Draw(grid)
     with tempfile.TemporaryDirectory() as folder:
         program = build(folder, PROGRAM)
         for i, (name, title, level) in enumerate(FRACTALS):
-            image = picture(program, name, level)
-            save(image, os.path.join(out, name + '.png'))
-            little = small(image, name, level)
+            little = small(program, name, level)
             x = GAP + i % 3 * cell[0]
             y = GAP // 2 + i // 3 * cell[1]
             grid.paste(little, (x + (SIZE - little.width) // 2, y + (SIZE - little.height) // 2))
-            draw.text((x + SIZE // 2, y + SIZE + LABEL // 2 + 2), title, TEXT, font, anchor='mm')
+            draw.text((x + SIZE // 2, y + SIZE + LABEL // 2 + 2), title, TEXT, font(20), anchor='mm')
         samples(folder, out)
-        near(folder, out, font)
+        save(strip(folder, program), os.path.join(out, 'strip.png'), 256)
+        near(folder, out, font(20))
+    for name, figure in FIGURES.items():
+        save(figure(), os.path.join(out, name + '.png'), 64)
     save(grid, os.path.join(out, 'fractals.png'))
 
 

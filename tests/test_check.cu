@@ -82,20 +82,26 @@ PAIRS(pairs_select, TMAP_PAIRS_THREADS) {
 }
 #define PAIRS_ROWS(name, bytes) \
     PAIRS(name, TMAP_PAIRS_THREADS) { \
-        const tmap_u64 zero[8] = {0}; \
+        const tmap_u64 zero[33] = {0}; \
         const tmap_pairs_rows_to to = {j.workspace, j.result, 0}; \
         tmap_pairs_rows(&plan, points_of(&j), give, fold_of(zero, bytes), to, &j); \
     }
 PAIRS_ROWS(pairs_rows, 8)
 PAIRS_ROWS(pairs_rows_large, 64)
 PAIRS_ROWS(pairs_rows_small, 4)
+PAIRS_ROWS(pairs_rows_260, 260)
 PAIRS(pairs_store, TMAP_PAIRS_STORE_THREADS) {
     tmap_pairs_store(&plan, points_of(&j), value, sizeof(float), j.out, &j);
 }
-PAIRS(pairs_sums, TMAP_PAIRS_SUMS_THREADS) {
-    const tmap_pairs_sum sum = {start, add, 0, finish, sizeof(float), 0};
-    tmap_pairs_store_sums(&plan, points_of(&j), sum, sizeof(float), j.out, &j);
-}
+#define PAIRS_SUMS(name, bytes) \
+    PAIRS(name, TMAP_PAIRS_SUMS_THREADS) { \
+        const tmap_pairs_sum sum = {start, add, 0, finish, bytes, 0}; \
+        tmap_pairs_store_sums(&plan, points_of(&j), sum, sizeof(float), j.out, &j); \
+    }
+PAIRS_SUMS(pairs_sums, 4)
+PAIRS_SUMS(pairs_sums_36, 36)
+PAIRS_SUMS(pairs_sums_257, 257)
+PAIRS_SUMS(pairs_sums_260, 260)
 static __global__ void __launch_bounds__(TMAP_PAIRS_FRAMES_THREADS)
     pairs_frames(tmap_pairs_frames_plan plan, job j) {
     const tmap_u64 zero = 0;
@@ -456,12 +462,16 @@ static const test_case cases[] = {
     CASE(by_pairs, pairs_select, 2, 4, NO_LIST, "tmap_pairs_select: list.count or .workspace is"),
     CASE(by_pairs, pairs_rows, 2, 4, RIGHT, "tmap_pairs_rows: the plan is one of another engine"),
     CASE(by_rows, pairs_rows_large, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is not the plan's"),
+    CASE(by_rows, pairs_rows_260, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is not a multiple of"),
     CASE(by_rows, pairs_rows_small, 0, 0, RIGHT, "tmap_pairs_rows: fold.bytes is not the plan's"),
     CASE(by_rows, pairs_rows, 0, 0, DIRT, DIRTY),
     CASE(by_pairs, pairs_store, 2, 4, RIGHT, "tmap_pairs_store: the plan is one of another engine"),
     CASE(by_store, pairs_store, 1, 4, RIGHT, "tmap_pairs_store: the plan is one of another engine"),
     CASE(by_store, pairs_store, 0, 8, RIGHT, "tmap_pairs_store: bytes is not"),
     CASE(by_store, pairs_sums, 1, 8, RIGHT, "tmap_pairs_store_sums: bytes is not"),
+    CASE(by_store, pairs_sums_36, 1, 4, RIGHT, "tmap_pairs_store_sums: sum.bytes is not that of"),
+    CASE(by_store, pairs_sums_257, 1, 4, RIGHT, "tmap_pairs_store_sums: sum.bytes is not a"),
+    CASE(by_store, pairs_sums_260, 1, 4, RIGHT, "tmap_pairs_store_sums: sum.bytes is not a"),
     CASE(by_frames, pairs_frames, 1, 0, RIGHT, "tmap_pairs_frames: calls.own or fold.bytes is not"),
     CASE(by_frames, pairs_frames, 0, 0, DIRT, DIRTY),
     CASE(by_no_plan, each, 0, 0, RIGHT, "tmap_each: no maker of plans has made the plan"),

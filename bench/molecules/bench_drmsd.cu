@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // bench_drmsd: dRMSD of one pair of frames by the library, by a thread for each pair of atoms, and
 // step by step as the lecture slides about it go; of many frames from one, and of all against all;
-// and clusters of frames; all in one run.
+// the RMSD of the same; and clusters of frames; all in one run.
 //
 // Every variant is verified before it is timed, against the definition in double.
 #include "cluster_work.h"
 #include "drmsd_many_work.h"
 #include "drmsd_pair_work.h"
+#include "rmsd_work.h"
 
 static void peaks(drmsd_sweep *s) { // of all multiprocessors
     int khz, processors;
@@ -38,6 +39,7 @@ int main(int argc, char **argv) {
     peaks(&s);
     drmsd_pair_sweep(&s);
     drmsd_many_sweep(&s);
+    rmsd_sweep(&s);
     for (int i = 0; i < s.clusters.count; ++i) cluster_sweep_size(&s.d, s.clusters.value[i]);
     return bench_end(&s.d);
 }

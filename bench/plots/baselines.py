@@ -17,6 +17,7 @@ OURS = {
     "tables", "condensed", "lower", "square", "near", "near_prepared", "near_visits", "pairs",
     # molecules
     "pair", "frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split", "gromos", "linkage",
+    "rmsd_matrix", "rmsd_frames",
     # height maps and masks
     "regions", "regions_bits", "regions_depth", "again", "again_bits", "first_bits", "levels", "tmap_label",
     "label3", "label3_bits", "label3_measure", "picture",

@@ -12,7 +12,8 @@
 // A lambda must not contain a barrier or a collective. All threads of all blocks make a call, in
 // blocks of the plan's size, as with the C form, whose header describes it: plans, workspaces and
 // launches are the same. An accumulator, an element or a value has a type that can be copied byte
-// by byte; an accumulator has 4 to 64 bytes, a multiple of 4. Other types are compile errors.
+// by byte; an accumulator has 4 to 64 bytes, a multiple of 4, one of a point up to 256. Other types
+// are compile errors.
 #ifndef TMAP_CXX_H
 #define TMAP_CXX_H
 
@@ -169,7 +170,9 @@ __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<R
 template <class Real, int Dims, class Sum, class Give, class Join>
 __device__ __forceinline__ void pairs_rows(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Give give, Join join, tmap_pairs_rows_to to) {
-    tmapi_check_sum<Sum>();
+    tmapi_check_copied<Sum>();
+    static_assert(sizeof(Sum) % 4 == 0 && sizeof(Sum) <= TMAP_PAIRS_ROWS_BYTES_MAX,
+                  "an accumulator of a point has 4 to 256 bytes, a multiple of 4");
     struct calls {
         Give give;
         Join join;

@@ -7,8 +7,8 @@
         --update: first writes what samples have into the blocks that come from them
 
 Each ```c block is compiled as C11 without a warning; one with a main is run, and must return 0.
-Each ```cuda block is compiled by nvcc, or for the CPU machine where there is no nvcc. In the text
-around blocks:
+Each ```cuda block is compiled by nvcc, or for the CPU machine where there is no nvcc; one with an
+output is a program, which the CPU machine runs. In the text around blocks:
 
     <!-- from samples/WING/FILE.cu: NAME -->  the block that follows is what stands in that file
                                               between `// [snippet: NAME]` and `// [/snippet]`, but
@@ -21,8 +21,8 @@ around blocks:
                                               and headers that are gone
 
 Also: no unknown kind of block, no name tmap_... or TMAP_... that no header has, no `name.h` that is
-nowhere, no link to a missing file or to a heading that its document does not have; in sources no
-document docs/... that is not there, and no marker of a snippet without its other half. Before that,
+nowhere, no link to a missing file or to a heading that its document does not have, and no image in
+docs/img that no document shows; in sources no document docs/... that is not there, and no marker of a snippet without its other half. Before that,
 documents with one fault each are shown to fail. Exit status: 0, 1 or 77.
 """
 import concurrent.futures
@@ -105,7 +105,7 @@ def parse(name, text):
             asked = re.fullmatch(r"<!-- from (\S+): (\S+) -->", line)
             if asked:
                 source = asked.groups()
-            elif line == "<!-- output -->" and blocks and blocks[-1].kind == "c":
+            elif line == "<!-- output -->" and blocks and blocks[-1].kind in ("c", "cuda"):
                 output = blocks[-1]
             elif line == "<!-- link nvrtc -->":
                 link = "nvrtc"
@@ -179,6 +179,11 @@ def check_program(root, folder, block, file):
     code, _, text = run([*command, "-o", program, "-lm"])
     if code:
         return text
+    return check_run(root, block, program, env)
+
+
+def check_run(root, block, program, env=None):
+    """Runs a block's program: '' or what is wrong."""
     code, out, text = run([program], cwd=root, env=env)
     if code or text:
         return f"exit status {code}\n{text}"
@@ -201,23 +206,26 @@ def cuda_folder():
     return None
 
 
-def check_cuda(root, folder, file, nvcc):
-    """A CUDA block, by nvcc or for the CPU machine: '' or what is wrong."""
+def check_cuda(root, folder, block, file, nvcc):
+    """A CUDA block, by nvcc or for the CPU machine, which runs it: '' or what is wrong."""
     include = ["-I", os.path.join(root, "include")]
     if nvcc:
         # No optimizer: names, types and warnings are the front end's.
         code, out, text = run([nvcc, "-std=c++17", "-arch=sm_75", "-Werror", "all-warnings", "-ptx",
                                "-Xcicc", "-O0", *include, file, "-o", file + ".ptx"])
-        return out + text if code else ""
+        if code or block.output is None:
+            return out + text if code else ""
     simt = os.path.join(root, "tests", "simt")
     code, _, text = run([sys.executable, os.path.join(simt, "delaunch.py"), file, file + ".cpp"])
     if code:
         return text
-    code, _, text = run(["g++", "-std=c++17", "-fsyntax-only", "-Wno-unknown-pragmas",
-                         "-I", os.path.join(folder, "mirror"), *include,
-                         "-isystem", os.path.join(simt, "include"),
-                         "-include", os.path.join(simt, "simt.h"), file + ".cpp"])
-    return text if code else ""
+    command = ["g++", "-std=c++17", "-Wno-unknown-pragmas", "-I", os.path.join(folder, "mirror"), *include,
+               "-isystem", os.path.join(simt, "include"), "-include", os.path.join(simt, "simt.h"), file + ".cpp"]
+    if block.output is None:
+        code, _, text = run([*command, "-fsyntax-only"])
+        return text if code else ""
+    code, _, text = run([*command, "-O1", "-o", file + ".out"])
+    return text if code else check_run(root, block, file + ".out")
 
 
 def declared_names(root):
@@ -295,8 +303,7 @@ def check(root, documents, folder, nvcc=shutil.which("nvcc")):
         if name not in HISTORY:
             faults += check_words(name, text, declared, files)
         jobs += [block for block in blocks if block.kind in ("c", "cuda")]
-    cuda = any(block.kind == "cuda" and not block.source for block in jobs)
-    if cuda and not nvcc:
+    if any(block.kind == "cuda" and not block.source and not (nvcc and block.output is None) for block in jobs):
         run([sys.executable, os.path.join(root, "tests", "simt", "delaunch.py"), "--tree",
              os.path.join(root, "include"), os.path.join(folder, "mirror")])
 
@@ -309,7 +316,7 @@ def check(root, documents, folder, nvcc=shutil.which("nvcc")):
             out.write(f'#line {block.line + 1} "{block.name}"\n{block.text}')
         if block.kind == "c":
             return check_program(root, folder, block, file)
-        return check_cuda(root, folder, file, nvcc)
+        return check_cuda(root, folder, block, file, nvcc)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         order = sorted(range(len(jobs)), key=lambda n: jobs[n].kind != "cuda")  # slowest first
@@ -320,6 +327,9 @@ def check(root, documents, folder, nvcc=shutil.which("nvcc")):
 
 
 PROGRAM = "```c\n#include <stdio.h>\nint main(void) { return puts(\"1\") < 0; }\n```\n"
+CUDA_PROGRAM = ("```cuda\n#include <stdio.h>\n__global__ void k(int *a) { *a = (int)blockDim.x; }\nint main() {\n"
+                "    int *a;\n    if (cudaMallocManaged(&a, 4)) return 1;\n    k<<<1, 7>>>(a);\n"
+                "    cudaDeviceSynchronize();\n    printf(\"%d\\n\", *a);\n}\n```\n<!-- output -->\n```text\n7\n```\n")
 QUOTE = "<!-- from samples/fractal/01_first_map.cu: first-map -->\n```cuda\nint a;\n```\n"
 NBB = "#include <threadmap/fractal/nbb.h>\n"
 FAULTS = {  # a document, and what must be said about it
@@ -330,6 +340,8 @@ FAULTS = {  # a document, and what must be said about it
     PROGRAM + "<!-- output -->\n```text\n2\n```\n": "prints\n1",
     PROGRAM + "<!-- output -->\n| 1 |\n": "prints\n1",
     PROGRAM: "prints\n1",
+    CUDA_PROGRAM.replace("<1, 7>", "<1, 8>"): "prints\n8",
+    CUDA_PROGRAM.replace("printf", "return 3; printf"): "exit status 3",
     QUOTE.replace("01_first", "00_none"): "no file samples/fractal/00_none",
     QUOTE.replace("first-map", "no-map"): "has 0 snippets no-map",
     QUOTE: "differs from samples/fractal/01_first_map.cu",
@@ -366,7 +378,7 @@ def self_test(root, folder):
     yield from check(root, {"docs/x.md": SOUND}, folder)[0]
     yield from check(root, {"docs/x.md": updated(root, QUOTE)}, folder)[0]
     for nvcc in {shutil.which("nvcc"), None}:
-        yield from check(root, {"docs/x.md": SOUND_CUDA}, folder, nvcc)[0]
+        yield from check(root, {"docs/x.md": SOUND_CUDA + CUDA_PROGRAM}, folder, nvcc)[0]
     for text in WRONG_SOURCES:
         if not list(check_source_text(root, "x.cu", text)):
             yield f"a source is not seen to be wrong: {text}"
@@ -400,6 +412,9 @@ def main():
     for path in sorted(sources):
         wrong += check_source_text(root, path, read(os.path.join(root, path)))
     wrong += faults
+    shown = {name for text in documents.values() for name in re.findall(r"\bimg/(\w+\.\w+)\)", text)}
+    wrong += [f"no document shows docs/img/{name}"
+              for name in sorted(set(os.listdir(os.path.join(root, "docs", "img"))) - shown)]
     if compiled == 0:
         wrong.append("no block was found")
     if left_out:

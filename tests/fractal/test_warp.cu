@@ -9,35 +9,30 @@
 // Makes a 64-bit value of a 32-bit one; a sum of them wraps, as it should.
 #define WIDE 0x40000001ll
 
-enum { MAPS = 6, MAPS64 = 2, MOST_THREADS = 1024 };
+enum { MAPS = 6, MOST_THREADS = 1024 };
 
 // What each thread got.
 typedef struct answer {
     tmap_xy cell[MAPS]; // shuffle, redux, ballot, and the same of a prepared warp
-    tmap_xy64 wide[MAPS64];
     tmap_i64 warp_i32, warp_i64, block_i32, block_i64;
     tmap_u32 lanes, lane;
 } answer;
 
 static __global__ void __launch_bounds__(MOST_THREADS)
-    ask(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r, int narrow, int full, const int *values,
+    ask(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r, int full, const int *values,
         answer *out) {
     __shared__ tmap_i64 scratch[32];
     tmap_warp w = full ? tmap_warp_full() : tmap_warp_self();
     tmap_u32 rank = tmap_thread_rank();
     answer a;
     memset(&a, 0, sizeof a);
-    if (narrow) { // omega and the cell fit 32 bits; the same for all threads
-        tmap_warp_level l = tmap_warp_level_make(w, f, r);
-        a.cell[0] = tmap_warp_lambda_shuffle(w, f, (tmap_u32)wx, (tmap_u32)wy, r);
-        a.cell[1] = tmap_warp_lambda_redux(w, f, (tmap_u32)wx, (tmap_u32)wy, r);
-        a.cell[2] = tmap_warp_lambda_ballot(w, f, (tmap_u32)wx, (tmap_u32)wy, r);
-        a.cell[3] = tmap_warp_level_shuffle(&l, f, (tmap_u32)wx, (tmap_u32)wy);
-        a.cell[4] = tmap_warp_level_redux(&l, f, (tmap_u32)wx, (tmap_u32)wy);
-        a.cell[5] = tmap_warp_level_ballot(&l, f, (tmap_u32)wx, (tmap_u32)wy);
-    }
-    a.wide[0] = tmap_warp_lambda_shuffle64(w, f, wx, wy, r);
-    a.wide[1] = tmap_warp_lambda_ballot64(w, f, wx, wy, r);
+    const tmap_warp_level l = tmap_warp_level_make(w, f, r); // the same for all threads
+    a.cell[0] = tmap_warp_lambda_shuffle(w, f, wx, wy, r);
+    a.cell[1] = tmap_warp_lambda_redux(w, f, wx, wy, r);
+    a.cell[2] = tmap_warp_lambda_ballot(w, f, wx, wy, r);
+    a.cell[3] = tmap_warp_level_shuffle(&l, f, wx, wy);
+    a.cell[4] = tmap_warp_level_redux(&l, f, wx, wy);
+    a.cell[5] = tmap_warp_level_ballot(&l, f, wx, wy);
     a.warp_i32 = tmap_warp_sum_i32(w, values[rank]);
     a.warp_i64 = tmap_warp_sum_i64(w, (tmap_i64)values[rank] * WIDE);
     a.block_i32 = tmap_block_sum_i32(values[rank], scratch);
@@ -65,7 +60,6 @@ static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
     tmap_u64 wx = random_u64() % box.x, wy = random_u64() % box.y;
     unsigned threads = block.x * block.y * block.z;
     tmap_i64 total = 0;
-    int narrow = r <= tmap_nbb_level_max32(f);
     if (random_u64() % 4 == 0) wx = box.x - 1, wy = box.y - 1; // the last cell
     for (unsigned i = 0; i < threads; ++i) {
         values[i] = random_u64() % 8 ? (int)random_u64() : (int)0x80000000;
@@ -73,7 +67,7 @@ static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
     }
     CHECK(cudaMemcpy(values_d, values, threads * sizeof *values, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(answers_d, 0x5a, threads * sizeof *answers));
-    ask<<<1, block>>>(f, wx, wy, r, narrow, full, values_d, answers_d);
+    ask<<<1, block>>>(f, (tmap_u32)wx, (tmap_u32)wy, r, full, values_d, answers_d);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
     cell = tmap_nbb_lambda64(f, wx, wy, r);
@@ -84,10 +78,8 @@ static void run_case(tmap_nbb f, tmap_u32 r, dim3 block, int full) {
         for (unsigned j = 0; j < lanes; ++j) sum += values[first + j];
         of_case(f, r, block, i);
         expect(a->lanes == lanes && a->lane == i % 32, "warp");
-        for (int m = 0; narrow && m < MAPS; ++m)
+        for (int m = 0; m < MAPS; ++m)
             expect(a->cell[m].x == cell.x && a->cell[m].y == cell.y, "lambda");
-        for (int m = 0; m < MAPS64; ++m)
-            expect(a->wide[m].x == cell.x && a->wide[m].y == cell.y, "lambda64");
         expect(a->warp_i32 == sum, "warp_sum_i32");
         expect(a->warp_i64 == (tmap_i64)((tmap_u64)sum * WIDE), "warp_sum_i64");
         expect(a->block_i32 == (i ? 0 : total), "block_sum_i32");
@@ -102,16 +94,14 @@ static void run_total(tmap_nbb f) {
         for (unsigned b = 0; b < COUNT(blocks); ++b) {
             unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
             CHECK(cudaMemset(values_d, 0, sizeof values));
-            ask<<<1, blocks[b]>>>(f, 5, 7, r, 1, threads % 32 == 0, values_d, answers_d);
+            ask<<<1, blocks[b]>>>(f, 5, 7, r, threads % 32 == 0, values_d, answers_d);
             CHECK(cudaGetLastError());
             CHECK(
                 cudaMemcpy(answers, answers_d, threads * sizeof *answers, cudaMemcpyDeviceToHost));
             for (unsigned i = 0; i < threads; ++i) {
                 const answer *a = &answers[i], *first = &answers[i & ~31u];
                 of_case(f, r, blocks[b], i);
-                expect(memcmp(a->cell, first->cell, sizeof a->cell) == 0 &&
-                           memcmp(a->wide, first->wide, sizeof a->wide) == 0,
-                       "no fractal");
+                expect(memcmp(a->cell, first->cell, sizeof a->cell) == 0, "no fractal");
             }
         }
 }
@@ -132,7 +122,7 @@ int main(void) {
             unsigned threads = blocks[b].x * blocks[b].y * blocks[b].z;
             // Large blocks at a few levels only: the CPU machine takes their threads one by one. A
             // sanitizer takes long for each launch.
-            tmap_u32 most = tmap_nbb_level_max64(f), step = threads > 40 || kit_tiny ? most / 2
+            tmap_u32 most = tmap_nbb_level_max32(f), step = threads > 40 || kit_tiny ? most / 2
                                                             : threads > 1            ? 3
                                                                                      : 1;
             if (step < 1) step = 1;

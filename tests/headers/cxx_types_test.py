@@ -14,6 +14,7 @@ struct six { short v[3]; };
 struct three { char v[3]; };
 struct twelve { float v[3]; };
 struct large { int v[18]; };
+struct huge { int v[65]; };
 struct owner { owner(); owner(const owner &); ~owner(); int v; };
 struct alignas(16) wide { int v[4]; };
 """
@@ -51,9 +52,9 @@ CALLS = {
         ("double", "owner"): "cannot be copied byte by byte",
         ("three", "twelve"): "a coordinate has 4 or 8 bytes"}),
     "pairs_rows": (PAIRS % f"tmap::pairs_rows(plan, {POINTS}, zero, []({PAIR}, U &, U &) {{}}, {JOIN},"
-                           " rows);", ("float", "twelve"), {
-        ("float", "six"): "an accumulator has 4 to 64 bytes",
-        ("float", "large"): "an accumulator has 4 to 64 bytes",
+                           " rows);", ("float", "large"), {
+        ("float", "six"): "an accumulator of a point has 4 to 256 bytes",
+        ("float", "huge"): "an accumulator of a point has 4 to 256 bytes",
         ("float", "owner"): "cannot be copied byte by byte"}),
     "pairs_store": (PAIRS % f"tmap::pairs_store(plan, {POINTS}, out, []({PAIR}) {{ return U(); }});",
                     ("float", "double"), {

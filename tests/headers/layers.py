@@ -56,6 +56,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "adaptive/mandelbrot",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
+                "molecules/rmsd",
                 "raster/map", "raster/flood",
                 "raster/label", "raster/label_measure", "raster/label_base",
                 "raster/label3",

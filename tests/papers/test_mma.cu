@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_mma: lambda and nu on tensor cores, every form at every level of every fractal, against the
+// test_mma: lambda on tensor cores, every form at every level of every fractal, against the
 // plain maps: random omega with the first and the last, whole and partial warps; then all tiles of
 // small levels, and on a GPU of large ones.
 #include "map_check.h"
@@ -8,15 +8,14 @@
 enum { MOST = 64 };
 
 typedef struct query {
-    tmap_u32 wx[MOST], wy[MOST], i[MOST], x[MOST], y[MOST]; // by thread; cells for nu
+    tmap_u32 wx[MOST], wy[MOST], i[MOST]; // by thread
     tmap_u32 tx[MOST], ty[MOST];
     tmap_u32 first, step, linear; // linear: indices fit 32 bits
 } query;
 
 typedef struct answer {
-    tmap_xy one, sub, own, column[TMAP_MMA_TILES], lane, nu; // orthotope
+    tmap_xy one, sub, own, column[TMAP_MMA_TILES], lane; // orthotope
     tmap_xy one_linear, sub_linear, own_linear, tiles[TMAP_MMA_TILES], lane_linear;
-    tmap_u64 nu_linear;
 } answer;
 
 static __global__ void __launch_bounds__(MOST)
@@ -27,7 +26,6 @@ static __global__ void __launch_bounds__(MOST)
     tmap_u32 tx = in->tx[rank], ty = in->ty[rank];
     tmap_mma s = tmap_mma_make(w, f, r, m);
     tmap_mma_tiles t = tmap_mma_tiles_make_column(w, f, r, m, wx);
-    tmap_mma_inverse inverse = tmap_mma_inverse_make(w, f, r);
     tmap_mma_batch batch;
     answer *a = &out[rank];
     a->one = tmap_mma1_lambda(&s, f, wx, wy);
@@ -37,8 +35,6 @@ static __global__ void __launch_bounds__(MOST)
     for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j)
         a->column[j] = tmap_mma_tiles_cell(&t, f, batch, j);
     a->lane = tmap_mma_tiles_own(&t, f, in->first, in->step);
-    a->nu = tmap_mma_nu(&inverse, f, in->x[rank], in->y[rank]);
-    a->nu_linear = tmap_mma_nu_linear(&inverse, f, in->x[rank], in->y[rank]);
     if (in->linear) {
         s = tmap_mma_make_linear(w, f, r, m);
         t = tmap_mma_tiles_make_linear(w, f, r, m);
@@ -63,14 +59,10 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
     q.first = (tmap_u32)(q.linear ? map_random_below(cells) : map_random_below(box.y));
     q.step = (tmap_u32)(map_random() % 3 ? map_random() % 1000 : map_random());
     for (unsigned t = 0; t < threads; ++t) {
-        tmap_xy64 cell;
         q.wx[t] = (tmap_u32)map_random_below(box.x), q.wy[t] = (tmap_u32)map_random_below(box.y);
         q.i[t] = (tmap_u32)map_random_below(q.linear ? cells : 1);
         q.tx[t] = (tmap_u32)map_random_below(mx ? mx : 1);
         q.ty[t] = (tmap_u32)map_random_below(my ? my : 1);
-        cell = tmap_nbb_lambda64(f, map_random_below(box.x), map_random_below(box.y), r);
-        q.x[t] = (tmap_u32)cell.x, q.y[t] = (tmap_u32)cell.y;
-        if (t % 8 == 5) q.x[t] = (tmap_u32)map_random(), q.y[t] = (tmap_u32)map_random();
     }
     CHECK(cudaMemcpy(q_d, &q, sizeof q, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(answers_d, 0x5a, sizeof answers));
@@ -105,9 +97,6 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
             map_expect(map_same(linear ? a->lane_linear : a->lane, c), "lane", f, r, threads, t);
 #undef MAP
         }
-        map_expect(map_same(a->nu, tmap_nbb_nu(f, q.x[t], q.y[t], r)), "nu", f, r, threads, t);
-        map_expect(a->nu_linear == tmap_nbb_nu_linear64(f, q.x[t], q.y[t], r), "nu_linear", f, r,
-                   threads, t);
     }
 }
 
@@ -123,14 +112,12 @@ static __global__ void __launch_bounds__(256)
     tmap_u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     tmap_u64 bad = 0, seen = 0;
     tmap_mma_tiles t = tmap_mma_tiles_make_linear(w, f, r, 0);
-    tmap_mma_inverse inverse = tmap_mma_inverse_make(w, f, r);
     for (tmap_u64 first = warp; first < tiles; first += 16ull * warps) {
         tmap_mma_batch b = tmap_mma_tiles_map(&t, f, (tmap_u32)first, warps);
         for (tmap_u32 j = 0; j < TMAP_MMA_TILES && first + (tmap_u64)j * warps < tiles; ++j) {
             tmap_u32 i = (tmap_u32)first + j * warps;
             tmap_xy c = tmap_mma_tiles_cell(&t, f, b, j), d = tmap_nbb_lambda_linear(f, i, r);
             bad += c.x != d.x || c.y != d.y;
-            if (j == 3) bad += tmap_mma_nu_linear(&inverse, f, c.x, c.y) != i;
             ++seen;
         }
     }

@@ -71,6 +71,14 @@ static void stores(void) {
     EXPECT(p.side == 128 && p.block == 256 && p.shared == 10 * 265 * 16, "%u bytes", p.shared);
     expect(tmap_pairs_store_sums_plan_of(large, &p) == TMAP_OK, "a plan");
     EXPECT(p.side == 256 && p.shared == 4 * (2 * 256 + 9) * 16, "%u bytes", p.shared);
+    for (tmap_u32 bytes = 0; bytes < 300; ++bytes) { // of a sum
+        const tmap_pairs_plan before = p;
+        const int fits = bytes >= 4 && bytes <= 256 && bytes % 4 == 0;
+        RETURNS(tmap_pairs_store_plan_sum_of(&p, bytes), fits ? TMAP_OK : TMAP_EINVAL);
+        expect(fits || !memcmp(&p, &before, sizeof p), "a refusal changed the plan");
+        EXPECT(p.side == (bytes >= 20 ? 64u : 256u), "%u bytes: %u", bytes, p.side);
+    }
+    EXPECT(p.items == 129ull * 130 / 2 - 1 && p.shared == 4 * (2 * 64 + 9) * 16, "%llu", p.items);
 }
 
 // The parts of a matrix: consecutive bytes and items, all of them once, and the part of each row.
@@ -165,7 +173,7 @@ static void refusals(void) {
         {ROWS, ~0u, 2, 4, 0, 4},
         {ROWS, 5, 2, 4, 0, 0},
         {ROWS, 5, 2, 4, 0, 6},
-        {ROWS, 5, 2, 4, 0, 68},
+        {ROWS, 5, 2, 4, 0, 260},
         {STORE, 5, 0, 4, c, 4},
         {STORE, 5, 9, 4, c, 4},
         {STORE, 5, 3, 2, c, 4},

@@ -196,6 +196,29 @@ static const struct kernels {
     const void *each, *fold, *bulk, *rows, *list[2], *graph[2];
 } kernels[] = {KERNELS_OF(NAMES)};
 
+// The largest accumulator: the same, and the count once more in its last word.
+typedef struct wide {
+    accumulator of;
+    tmap_u32 rest[60];
+} wide;
+static __device__ void give_wide(void *at, tmap_pair pair, const void *a, const void *b, void *to_i,
+                                 void *to_j) {
+    const tmap_u64 before = ((wide *)to_i)->of.count;
+    give(at, pair, a, b, to_i, to_j);
+    ((wide *)to_i)->rest[59] += (tmap_u32)(((wide *)to_i)->of.count - before);
+}
+static __device__ void join_wide(void *at, void *sum, const void *other) {
+    join(at, sum, other);
+    ((wide *)sum)->rest[59] += ((const wide *)other)->rest[59];
+}
+static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) rows_wide(tmap_near_plan plan, job j) {
+    const tmap_near points = {{j.set, j.second, sizeof(float), 3}, reach, 0};
+    const wide zero = {{0, 0}, {0}};
+    const tmap_fold fold = {&zero, sizeof zero, join_wide};
+    j.p.d = 3, j.p.size = sizeof(float);
+    tmap_near_rows(&plan, points, give_wide, fold, j.result, &j);
+}
+
 // ---- boxes --------------------------------------------------------------------------------------
 
 // The bounds of each box are those of its points: of the leaves by reading the set's own points.
@@ -344,6 +367,21 @@ static void run_rows(const problem *p, const void *kernel, job j, const truth *t
     expect(memcmp(kit_to_host(j.result, bytes), t->rows, bytes) == 0, "rows");
 }
 
+static void run_wide(const problem *p, job j, const truth *t) {
+    const tmap_u64 bytes = p->n * sizeof(wide);
+    tmap_near_plan plan;
+    tmap_u64 wrong = 0;
+    CHECK(tmap_near_rows_plan_make(shape_of(p), sizeof(wide), (const void *)rows_wide, &plan));
+    if (p->m) CHECK(tmap_near_plan_others(&plan, p->m));
+    j.result = kit_guarded(bytes);
+    CHECK(tmap_near_launch(&plan, &j, 0));
+    const wide *got = (const wide *)kit_to_host(j.result, bytes);
+    for (tmap_u32 i = 0; i < p->n; ++i)
+        wrong += memcmp(&got[i].of, &t->rows[i], sizeof *t->rows) != 0 ||
+                 got[i].rest[59] != (tmap_u32)t->rows[i].count || got[i].rest[0] != 0;
+    expect(wrong == 0, "rows of 256 bytes");
+}
+
 static tmap_u64 number_at(const void *numbers, tmap_u32 bytes, tmap_u64 at) {
     return bytes == 8 ? ((const tmap_u64 *)numbers)[at] : ((const tmap_u32 *)numbers)[at];
 }
@@ -475,6 +513,7 @@ static void run_of(tmap_u64 *state, tmap_u32 n, tmap_u32 m, const struct kernels
     run_fold(&p, k->fold, j, &t, 0, state);
     run_fold(&p, k->bulk, j, &t, 1, state);
     run_rows(&p, k->rows, j, &t, state);
+    if (p.d == 3 && p.size == 4) run_wide(&p, j, &t);
     run_list(&p, k->list[0], j, &t, 0, state);
     run_list(&p, k->list[1], j, &t, 1, state);
     run_graph(&p, k->graph[0], j, &t, 0, state);
@@ -509,7 +548,7 @@ static void run_refused(void) {
     }
     REFUSED(tmap_near_plan_make(good, kernel, NULL));
     REFUSED(tmap_near_rows_plan_make(good, 6, kernel, &plan));
-    REFUSED(tmap_near_rows_plan_make(good, TMAP_FOLD_BYTES_MAX + 4, kernel, &plan));
+    REFUSED(tmap_near_rows_plan_make(good, TMAP_PAIRS_ROWS_BYTES_MAX + 4, kernel, &plan));
     REFUSED(tmap_near_prepare(good, NULL, 0, memory, 0));
     REFUSED(tmap_near_prepare(good, memory, 0, NULL, 0));
     REFUSED(tmap_near_prepare(good, (char *)memory + 2, 0, memory, 0));

@@ -230,6 +230,82 @@ static void run(tmap_u64 *state, tmap_u32 n) {
     kit_release(0);
 }
 
+// ---- many points --------------------------------------------------------------------------------
+
+typedef struct celled {
+    tmap_u64 cell;
+    tmap_u32 number;
+} celled;
+
+static int compare_cells(const void *a, const void *b) {
+    const celled *x = (const celled *)a, *y = (const celled *)b;
+    return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+static tmap_u32 root_of(tmap_u32 *parent, tmap_u32 i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+static tmap_u64 cell_of(const float *p, tmap_u32 side, int x, int y, int z) {
+    const tmap_u64 a = (tmap_u64)(p[0] * (float)side) + (tmap_u64)(x + 1);
+    const tmap_u64 b = (tmap_u64)(p[1] * (float)side) + (tmap_u64)(y + 1);
+    return (((tmap_u64)(p[2] * (float)side) + (tmap_u64)(z + 1)) << 42) + (b << 21) + a;
+}
+
+// Serial friends of friends by cells that are as wide as the radius, for points of a unit cube. The
+// root of a tree is its smallest number. labels: the forest.
+static void friends_by_cells(const float *p, tmap_u32 n, float radius, tmap_u32 *labels) {
+    const tmap_u32 side = (tmap_u32)(1 / (radius * 1.001f));
+    celled *cells = (celled *)kit_host((n + 1) * sizeof *cells);
+    for (tmap_u32 i = 0; i < n; ++i)
+        labels[i] = i, cells[i].cell = cell_of(p + 3ull * i, side, 0, 0, 0), cells[i].number = i;
+    qsort(cells, n, sizeof *cells, compare_cells);
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (int c = 0; c < 27; ++c) {
+            const tmap_u64 want = cell_of(p + 3ull * i, side, c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1);
+            tmap_u32 low = 0, high = n;
+            while (low < high) {
+                const tmap_u32 middle = low + (high - low) / 2;
+                if (cells[middle].cell < want)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            for (; low < n && cells[low].cell == want; ++low) {
+                const tmap_u32 j = cells[low].number;
+                if (j >= i || !is_linked(radius, 3, 4, p + 3ull * i, p + 3ull * j)) continue;
+                const tmap_u32 a = root_of(labels, i), b = root_of(labels, j);
+                labels[a < b ? b : a] = a < b ? a : b;
+            }
+        }
+    for (tmap_u32 i = 0; i < n; ++i) labels[i] = root_of(labels, i);
+}
+
+// kind: CUBE or CLUSTERS. Coordinates are whole multiples of 2^-20, so that squares are exact in double.
+static void run_many(tmap_u32 n, int kind, float radius) {
+    const tmap_near_shape shape = {n, 3, 4};
+    tmap_u64 state = 11;
+    tmap_u32 groups = 0;
+    float *points = (float *)kit_host(n * 12ull);
+    tmap_u32 *want = (tmap_u32 *)kit_host(n * 4ull);
+    job j = started(&kernels[0], radius, n);
+    kit_case("%u points of kind %d, radius %g", n, kind, (double)radius);
+    for (tmap_u32 i = 0; i < n; ++i)
+        for (tmap_u32 k = 0; k < 3; ++k) {
+            const double u = (double)(kit_random(&state) >> 44) * 0x1p-20;
+            const double centre = (double)(check_hash(i % 30, k) % 900) / 1000;
+            points[3ull * i + k] =
+                (float)(floor((kind == CUBE ? u : centre + u / (20 + 30 * (i % 30))) * 0x1p20) *
+                        0x1p-20);
+        }
+    friends_by_cells(points, n, radius, want);
+    for (tmap_u32 i = 0; i < n; ++i) groups += want[i] == i;
+    j.to.set = prepared(shape, kit_to_device(points, n * 12ull), order_of(&state, shape, points));
+    const tmap_near_plan plan = plan_of(shape, &kernels[0], &j, &state);
+    CHECK(tmap_near_groups(&plan, &j, &j.to, 0));
+    check_labels(&j, n, want, groups, "labels of many points");
+    kit_release(0);
+}
+
 // A leaf of two parts that only the next leaf links. odd: where that one's last point lies: with the
 // others, all pairs of the leaves are linked.
 static void run_bridge(float odd) {
@@ -285,6 +361,10 @@ int main(void) {
         for (size_t i = 0; i < COUNT(some) - (kit_small ? 1u : 0u); ++i) run(&state, some[i]);
     for (int i = 0; i < (kit_full ? 300 : 30); ++i)
         run(&state, (tmap_u32)(kit_random(&state) % 500));
+    const tmap_u32 many = kit_full ? 1000000 : kit_small ? 3000 : 20000;
+    if (check_turn()) run_many(many, CUBE, 0.2f / cbrtf((float)many));
+    if (check_turn()) run_many(many, CUBE, 0.9f / cbrtf((float)many));
+    if (check_turn()) run_many(many, CLUSTERS, 0.2f / cbrtf((float)many));
     run_bridge(0.75f);
     run_bridge(-0.875f);
     run_refused();

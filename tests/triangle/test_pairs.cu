@@ -21,8 +21,8 @@ static __device__ void visit(void *job, void *, tmap_pair pair, const void *a, c
     visits *v = (visits *)job;
     const tmap_u32 columns = v->m ? v->m : v->n;
     tmap_u32 set;
-    if (are_points(pair, a, b, v->d, v->size, &set) && pair.i < v->n && pair.j < columns &&
-        (v->m || pair.i < pair.j))
+    if (are_points(pair, a, b, v->d, v->size, &set) && tmap_pairs_set(a) == set && pair.i < v->n &&
+        pair.j < columns && (v->m || pair.i < pair.j))
         atomicAdd(&v->seen[pair.i * columns + pair.j], 1u);
     else
         atomicAdd(v->wrong, 1ull);

@@ -14,7 +14,7 @@
 
 // Word 0 counts, word 1 is the largest of the numbers that pairs give, word 2 the smallest, all
 // others add them up.
-enum { WORDS_MAX = TMAP_FOLD_BYTES_MAX / 4 };
+enum { WORDS_MAX = TMAP_PAIRS_ROWS_BYTES_MAX / 4 };
 typedef struct words {
     tmap_u32 word[WORDS_MAX];
 } words;
@@ -53,8 +53,8 @@ static __device__ void give_words(void *job, tmap_pair pair, const void *a, cons
     giving *g = (giving *)job;
     const tmap_u32 columns = g->m ? g->m : g->n;
     tmap_u32 set;
-    if (!are_points(pair, a, b, g->d, g->size, &set) || pair.i >= g->n || pair.j >= columns ||
-        (!g->m && pair.i >= pair.j))
+    if (!are_points(pair, a, b, g->d, g->size, &set) || tmap_pairs_set(a) != set ||
+        pair.i >= g->n || pair.j >= columns || (!g->m && pair.i >= pair.j))
         atomicAdd(g->wrong, 1ull);
 #pragma unroll
     for (tmap_u32 w = 0; w < g->count; ++w) {
@@ -83,7 +83,8 @@ static __device__ void join_words(void *job, void *sum, const void *other) {
 // clang-format off
 #define KERNELS_OF(K) \
     K(3, float, 3) K(1, float, 1) K(2, float, 2) K(4, float, 4) K(5, float, 5) K(6, float, 6) \
-    K(7, float, 8) K(8, float, 16) K(1, double, 7) K(3, double, 3) K(8, double, 8)
+    K(7, float, 8) K(8, float, 16) K(1, double, 7) K(3, double, 3) K(8, double, 8) \
+    K(3, float, 9) K(2, float, 18) K(4, float, 25) K(3, float, 64) K(2, double, 45)
 // clang-format on
 #define KERNEL(D, type, words) {D, sizeof(type), words, (const void *)give_##D##_##type##_##words},
 KERNELS_OF(GIVE)
@@ -346,7 +347,7 @@ static void run_plans(void) {
     pulling j;
     kit_case("%s", "plans");
     memset(&plan, 0x77, sizeof plan), same = plan;
-    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 68, kernel, &plan)); // the others: pairs_plans.c
+    REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 260, kernel, &plan)); // the others: pairs_plans.c
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, NULL, &plan));
     REFUSED(tmap_pairs_rows_plan_make(5, 2, 4, 4, kernel, NULL));
     expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
@@ -366,6 +367,8 @@ static void run_plans(void) {
     expect(kit_device_all(j.to.result, 600 * sizeof(pull), KIT_POISON), "a plan of zeros");
 #endif
     memset(&plan, 0, sizeof plan);
+    REFUSED(tmap_pairs_rows_plan_make(600, 2, 4, 257, kernel, &plan));
+    expect(kit_all(&plan, sizeof plan, 0), "a refusal wrote the plan");
     expect(tmap_pairs_rows_bytes(&plan, 12) == 0, "the workspace of a plan of zeros");
     // Workspaces.
     CHECK(tmap_pairs_rows_plan_make(131072, 4, 4, 12, kernel, &plan));

@@ -33,7 +33,8 @@ TMAP_FN int chosen(const chooser *c, tmap_u32 set, tmap_pair pair) {
 static __device__ int choose(void *job, tmap_pair pair, const void *a, const void *b, void *value) {
     const chooser *c = (const chooser *)job;
     tmap_u32 set;
-    const int right = are_points(pair, a, b, c->d, c->size, &set) && pair.i < c->n && pair.j < c->m;
+    const int right = are_points(pair, a, b, c->d, c->size, &set) && tmap_pairs_set(a) == set &&
+                      pair.i < c->n && pair.j < c->m;
     const tmap_u64 mine = right ? number(set, pair) | 1 : 0;
     if (c->bytes == 4) *(tmap_u32 *)value = (tmap_u32)mine;
     if (c->bytes == 8) *(tmap_u64 *)value = mine;

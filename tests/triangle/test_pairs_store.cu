@@ -2,7 +2,7 @@
 // test_pairs_store: every byte of what tmap_pairs_store and tmap_pairs_store_sums write, and of
 // what is around it, against serial loops: for every n up to some tiles, every d, floats, doubles
 // and bits, all layouts, odd pitches and pointers, first rows, two sets, many sets, and shares
-// that add up; and what the plan makers refuse.
+// that add up; sums of 4 to 256 bytes; and what the plan makers refuse.
 #define TMAPI_STORE_LARGE 130 // so that small sizes take large tiles
 #include "triangle/pairs_store_check.h"
 
@@ -17,7 +17,7 @@ typedef struct store_job {
 // 0: a pair that nobody asked for, or that comes with other points.
 static __device__ tmap_u32 number(const store_job *j, tmap_pair pair, const void *a, const void *b,
                                   tmap_u32 *set) {
-    int right = are_points(pair, a, b, j->d, j->size, set);
+    int right = are_points(pair, a, b, j->d, j->size, set) && tmap_pairs_set(a) == *set;
     right = right && pair.i < j->n && pair.j < j->columns;
     right = right && !(j->condensed && pair.i >= pair.j) && !(j->lower && pair.j > pair.i);
     right = right && !(j->hollow && pair.i == pair.j);
@@ -96,7 +96,7 @@ typedef struct sums_t {
 typedef struct sums_job {
     const void *points, *others;
     void *out;
-    tmap_u32 period, d, limit;
+    tmap_u32 period, d, limit, words; // words: of a large sum, a constant
 } sums_job;
 
 static __device__ void sums_start(void *, void *sum) {
@@ -143,24 +143,90 @@ SUMS(float, float, sums_add_float, sums_part, sums_to_float, 4)
 SUMS(double, double, sums_add_double, sums_part, sums_to_double, 8)
 SUMS(mixed, float, sums_add_float, 0, sums_to_double, 8)
 SUMS(bits, float, sums_add_float, 0, sums_to_bit, TMAP_PAIRS_BIT)
+
+// Large sums: word 0 counts parts, the others sum a product of two of the coordinates that come at
+// a time, and count 1, 2 or 3 times.
+static __device__ void large_start(void *job, void *sum) {
+#pragma unroll
+    for (tmap_u32 w = 0; w < ((const sums_job *)job)->words; ++w) ((float *)sum)[w] = 0;
+}
+static __device__ void large_add_float(void *job, void *sum, const void *a, const void *b) {
+    const float *u = (const float *)a, *v = (const float *)b;
+#pragma unroll
+    for (tmap_u32 w = 1; w < ((const sums_job *)job)->words; ++w)
+        ((float *)sum)[w] += u[w % 4] * v[w / 4 % 4];
+}
+static __device__ void large_add_double(void *job, void *sum, const void *a, const void *b) {
+    const double *u = (const double *)a, *v = (const double *)b;
+#pragma unroll
+    for (tmap_u32 w = 1; w < ((const sums_job *)job)->words; ++w)
+        ((float *)sum)[w] += (float)(u[w % 2] * v[w / 2 % 2]);
+}
+static __device__ void large_part(void *, void *sum) { ++*(float *)sum; }
+static __device__ sums_t large_total(const void *job, const void *sum) {
+    sums_t s = {0, 0, (tmap_u32) * (const float *)sum};
+#pragma unroll
+    for (tmap_u32 w = 1; w < ((const sums_job *)job)->words; ++w)
+        s.sum += (float)(1 + w % 3) * ((const float *)sum)[w];
+    return s;
+}
+static __device__ void large_to_float(void *job, tmap_pair pair, const void *sum, void *value) {
+    const sums_t s = large_total(job, sum);
+    sums_to_float(job, pair, &s, value);
+}
+static __device__ void large_to_double(void *job, tmap_pair pair, const void *sum, void *value) {
+    const sums_t s = large_total(job, sum);
+    sums_to_double(job, pair, &s, value);
+}
+static __device__ void large_to_bit(void *job, tmap_pair pair, const void *sum, void *value) {
+    const sums_t s = large_total(job, sum);
+    sums_to_bit(job, pair, &s, value);
+}
+#define LARGE(type, words_, part, value, bytes) \
+    static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS, 1) \
+        large_##words_(tmap_pairs_plan plan, sums_job j) { \
+        const tmap_pairs_sum sum = {large_start,      large_add_##type, part, \
+                                    large_to_##value, 4 * words_,       j.period}; \
+        const tmap_points points = {j.points, j.others, sizeof(type), plan.d}; \
+        j.words = words_; \
+        tmap_pairs_store_sums(&plan, points, sum, bytes, j.out, &j); \
+    }
+LARGE(float, 5, 0, float, 4)
+LARGE(float, 9, large_part, float, 4)
+LARGE(double, 18, large_part, double, 8)
+LARGE(float, 25, 0, bit, TMAP_PAIRS_BIT)
+LARGE(float, 36, large_part, double, 8)
+LARGE(float, 64, large_part, float, 4)
+LARGE(float, 65, 0, float, 4) // too large
 static const struct sums_kernel {
-    tmap_u32 size, bytes, parts;
+    tmap_u32 size, bytes, parts, words;
     const void *kernel;
 } sums_kernels[] = {
-    {4, 4, 1, (const void *)sums_float},
-    {8, 8, 1, (const void *)sums_double},
-    {4, 8, 0, (const void *)sums_mixed},
-    {4, 0, 0, (const void *)sums_bits},
+    {4, 4, 1, 0, (const void *)sums_float},  {4, 4, 1, 9, (const void *)large_9},
+    {8, 8, 1, 0, (const void *)sums_double}, {4, 4, 1, 64, (const void *)large_64},
+    {4, 8, 0, 0, (const void *)sums_mixed},  {8, 8, 1, 18, (const void *)large_18},
+    {4, 0, 0, 0, (const void *)sums_bits},   {4, 0, 0, 25, (const void *)large_25},
+    {4, 4, 0, 5, (const void *)large_5},     {4, 8, 1, 36, (const void *)large_36},
 };
+enum { SUMS_KERNELS = COUNT(sums_kernels) };
+static const struct sums_kernel *sums_now; // that sums_value is asked about
 
-static tmap_u32 sums_coordinate(tmap_u32 point, tmap_u32 set, tmap_u32 k) {
-    return (tmap_u32)(check_hash(point + 7777 * set, k) % 8);
+static tmap_u32 sums_coordinate(tmap_u32 point, tmap_u32 set, tmap_u32 k, tmap_u32 d) {
+    return k < d ? (tmap_u32)(check_hash(point + 7777 * set, k) % 8) : 0;
 }
 
 static tmap_u32 sums_value(store_shape w, tmap_u32 i, tmap_u32 j, tmap_u32 set) {
     tmap_u32 total = i % 3 + 2 * (j % 5);
-    for (tmap_u32 x = 0; x < w.s.d; ++x)
-        total += sums_coordinate(i, set, x) * sums_coordinate(j, set, x);
+    const tmap_u32 d = w.s.d, step = 16 / sums_now->size, words = sums_now->words;
+    for (tmap_u32 x = 0; x < d && !words; ++x)
+        total += sums_coordinate(i, set, x, d) * sums_coordinate(j, set, x, d);
+    for (tmap_u32 x = 0; x < d && words; x += step) {
+        tmap_u32 u[4], v[4];
+        for (tmap_u32 k = 0; k < step; ++k)
+            u[k] = sums_coordinate(i, set, x + k, d), v[k] = sums_coordinate(j, set, x + k, d);
+        for (tmap_u32 k = 1; k < words; ++k)
+            total += (1 + k % 3) * u[k % step] * v[k / step % step];
+    }
     return w.bytes ? total : total >> 1;
 }
 
@@ -170,17 +236,64 @@ static void run_sums(store_shape w, const struct sums_kernel *k) {
     const tmap_u64 count = (tmap_u64)n * w.s.sets * d;
     void *points = kit_host(count * k->size + 1);
     sums_job j;
-    w.bytes = k->bytes, w.s.size = k->size;
+    w.bytes = k->bytes, w.s.size = k->size, sums_now = k;
     if (!k->bytes && (w.layout & TMAPI_PAIRS_LAYOUT) == TMAP_PAIRS_CONDENSED)
         w.layout = TMAP_PAIRS_LOWER;
-    const tmap_pairs_plan plan = plan_of_store(w, k->kernel, 1);
+    tmap_pairs_plan plan = plan_of_store(w, k->kernel, 1);
+    if (k->words) CHECK(tmap_pairs_store_plan_sum(&plan, 4 * k->words));
     for (tmap_u64 i = 0; i < count; ++i) {
         const tmap_u32 point = (tmap_u32)(i / d);
-        put_number(points, i, k->size, sums_coordinate(point % n, point / n, (tmap_u32)(i % d)));
+        put_number(points, i, k->size, sums_coordinate(point % n, point / n, (tmap_u32)(i % d), d));
     }
     j.points = kit_to_device(points, count * k->size), j.others = 0, j.d = d, j.limit = n;
     j.period = k->parts ? d > 40 ? 32 : 16 : 0;
     check_store(w, &plan, &j, &j.out, sums_value);
+    kit_release(0);
+}
+
+// Sums of every size, of random shapes.
+static void run_random_sums(void) {
+    tmap_u64 state = 7;
+    for (tmap_u32 i = 0; i < (kit_small ? 40 : 150); ++i) {
+        static const tmap_u32 layouts[] = {TMAP_PAIRS_CONDENSED, TMAP_PAIRS_SQUARE,
+                                           TMAP_PAIRS_LOWER + TMAP_PAIRS_HOLLOW};
+        store_shape w = store_shape_of((tmap_u32)kit_below(&state, 200), layouts[i % 3]);
+        w.s.d = 1 + (tmap_u32)kit_below(&state, 90), w.shift = (tmap_u32)kit_below(&state, 8);
+        w.shares = 1 + (tmap_u32)kit_below(&state, 3);
+        w.pitch = i % 3 ? (tmap_u32)kit_below(&state, 5) : 0;
+        run_sums(w, &sums_kernels[kit_below(&state, SUMS_KERNELS)]);
+    }
+}
+
+// Sums that are no multiple of 4 from 4 to 256 bytes, or not those of the plan.
+static void run_sum_refusals(void) {
+    static const tmap_u32 bad[] = {0, 1, 2, 3, 6, 257, 258, 260, ~0u, ~3u};
+    tmap_pairs_plan plan, same;
+    sums_job job;
+    kit_case("%s", "sizes of sums");
+    memset(&job, 0, sizeof job);
+    CHECK(sums_plan(100, 8, 4, TMAP_PAIRS_CONDENSED, 4, (const void *)large_65, &plan));
+    same = plan;
+    for (size_t k = 0; k < COUNT(bad); ++k) REFUSED(tmap_pairs_store_plan_sum(&plan, bad[k]));
+    REFUSED(tmap_pairs_store_plan_sum(NULL, 36));
+    expect(!memcmp(&plan, &same, sizeof plan), "a refusal changed the plan");
+    CHECK(tmap_pairs_store_plan_sum(&plan, 256));
+    expect(plan.side == 64 && plan.items == 2 * 3 / 2, "tiles of large sums");
+#ifndef TMAP_CHECK // the kernel would end the program: test_check.cu
+    job.points = kit_to_device(NULL, 0), job.out = kit_guarded(tmap_pairs_store_bytes(&plan));
+    CHECK(tmap_pairs_store_launch(&plan, &job, 0)); // 260 bytes
+    plan = same, plan.kernel = (const void *)large_9;
+    CHECK(tmap_pairs_store_launch(&plan, &job, 0)); // a plan that does not know of 36 bytes
+    expect(kit_device_all(job.out, tmap_pairs_store_bytes(&plan), KIT_POISON), "it is written");
+#endif
+    plan = same;
+    CHECK(tmap_pairs_store_plan_sum(&plan, 36));
+    CHECK(tmap_pairs_store_plan_sum(&plan, 16));
+    expect(!memcmp(&plan, &same, sizeof plan), "back to small sums");
+    CHECK(store_plan(100, 3, 4, TMAP_PAIRS_CONDENSED, 4, kernels[0].kernel, &plan));
+    REFUSED(tmap_pairs_store_plan_sum(&plan, 16)); // not of sums
+    CHECK(tmap_pairs_plan_make(100, 3, 4, kernels[0].kernel, &plan));
+    REFUSED(tmap_pairs_store_plan_sum(&plan, 16));
     kit_release(0);
 }
 
@@ -340,7 +453,7 @@ static void run_far(void) {
 
 static void run_device(const char *) {
     for (int k = 0; k < (int)KERNELS; ++k) run(store_shape_of(200, TMAP_PAIRS_SQUARE), &kernels[k]);
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < (int)SUMS_KERNELS; ++k) {
         store_shape w = store_shape_of(150, TMAP_PAIRS_CONDENSED);
         w.s.d = 100;
         run_sums(w, &sums_kernels[k]);
@@ -396,12 +509,15 @@ int main(void) {
             store_shape w = store_shape_of(sizes[i], layouts[layout]);
             if (kit_small && turn % 4) continue;
             w.s.d = dims[i], w.shift = turn % 5, w.pitch = layout ? turn % 4 : 0, w.shares = 2;
-            run_sums(w, &sums_kernels[turn % 4]);
+            run_sums(w, &sums_kernels[turn % SUMS_KERNELS]);
+            run_sums(w, &sums_kernels[(turn + 5) % SUMS_KERNELS]);
             w.s.rows = sizes[i] / 2 + 1, w.s.sets = 1 + turn % 3;
-            run_sums(w, &sums_kernels[(turn + 1) % 4]);
+            run_sums(w, &sums_kernels[(turn + 1) % SUMS_KERNELS]);
         }
+    run_random_sums();
     run_far();
     run_refusals();
+    run_sum_refusals();
     run_all_changes();
     on_all_devices(run_device);
     return kit_end("test_pairs_store");

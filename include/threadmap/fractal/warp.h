@@ -11,7 +11,7 @@
 //
 // Functions are collective: all lanes that `warp` counts call them together with equal arguments,
 // and all get the result. They use no memory, so calls may follow each other at once. The ranges of
-// omega and r are those of tmap_nbb_lambda and _lambda64.
+// omega and r are those of tmap_nbb_lambda.
 #ifndef TMAP_FRACTAL_WARP_H
 #define TMAP_FRACTAL_WARP_H
 
@@ -44,20 +44,6 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_shuffle(tmap_warp w, tmap_nbb f, tmap_u32 w
     return cell;
 }
 
-// tmap_warp_lambda_shuffle with 64-bit coordinates.
-TMAP_DEVICE tmap_xy64 tmap_warp_lambda_shuffle64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
-                                                 tmap_u32 r) {
-    tmap_xy64 cell = {0, 0};
-    for (tmap_u32 mu = w.lane + 1; mu <= r; mu += w.lanes) {
-        tmap_xy64 d = tmap_nbb_delta64(f, tmap_nbb_beta64(f, wx, wy, mu), mu);
-        cell.x += d.x;
-        cell.y += d.y;
-    }
-    cell.x = tmap_warp_sum_shuffle64(w, cell.x);
-    cell.y = tmap_warp_sum_shuffle64(w, cell.y);
-    return cell;
-}
-
 // Lambda by two integer reduction instructions (sm_80 and later; shuffles before). Cost: a power
 // and two divisions per lane, two reductions.
 TMAP_DEVICE tmap_xy tmap_warp_lambda_redux(tmap_warp w, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
@@ -81,21 +67,6 @@ TMAP_DEVICE tmap_xy tmap_warp_lambda_ballot(tmap_warp w, tmap_nbb f, tmap_u32 wx
         if (mu <= r) tau = tmap_nbb_tau(f, tmap_nbb_beta(f, wx, wy, mu));
         cell.x |= __ballot_sync(w.mask, (int)tau.x) << first;
         cell.y |= __ballot_sync(w.mask, (int)tau.y) << first;
-    }
-    return cell;
-}
-
-// tmap_warp_lambda_ballot with 64-bit coordinates.
-TMAP_DEVICE tmap_xy64 tmap_warp_lambda_ballot64(tmap_warp w, tmap_nbb f, tmap_u64 wx, tmap_u64 wy,
-                                                tmap_u32 r) {
-    tmap_xy64 cell = {0, 0};
-    if (!tmap_nbb_has_ballot(f)) return tmap_warp_lambda_shuffle64(w, f, wx, wy, r);
-    for (tmap_u32 first = 0; first < r && first < 64; first += w.lanes) {
-        tmap_u32 mu = first + w.lane + 1;
-        tmap_xy tau = {0, 0};
-        if (mu <= r) tau = tmap_nbb_tau(f, tmap_nbb_beta64(f, wx, wy, mu));
-        cell.x |= (tmap_u64)__ballot_sync(w.mask, (int)tau.x) << first;
-        cell.y |= (tmap_u64)__ballot_sync(w.mask, (int)tau.y) << first;
     }
     return cell;
 }

@@ -323,11 +323,11 @@ TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
 }
 
 // Coordinates of row y of the leaf.
-TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, tmapi_pairs_point *to) {
+TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, unsigned char *to) {
     const tmap_u32 size = s->how.points.size;
 #pragma unroll
     for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(to->bytes + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
+        tmapi_value_copy(to + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
 }
 
 // Takes `per` points of each lane, a constant, from point `first` of the queue on. Returns which of
@@ -422,9 +422,9 @@ TMAP_DEVICE void tmapi_near_visit(const tmapi_near *s, tmap_pairs_visit visit, t
         tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, count * size);
 #pragma unroll
     for (tmap_u32 r = 0; r < count; ++r) {
-        tmapi_pairs_point row;
+        tmapi_pairs_row row;
         tmap_pair pair;
-        pair.i = s->row_number[y + r];
+        pair.i = s->row_number[y + r], row.set = 0;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
@@ -468,7 +468,7 @@ TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
     if (!tmapi_near_own(s)) return;
     tmapi_pairs_point own; // the leaf with itself
     const tmap_u32 number = s->row_number[lane];
-    tmapi_near_row(s, lane, &own);
+    tmapi_near_row(s, lane, own.bytes);
     TMAPI_NO_UNROLL
     for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
         tmapi_near_visit(s, visit, y, 1, &own, &number, 1, lane > y && lane < s->box->count);

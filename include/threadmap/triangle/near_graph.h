@@ -78,11 +78,11 @@ TMAP_DEVICE void tmapi_near_graph_queue(const tmapi_near *s, const tmap_near_cho
         const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
         TMAPI_NO_UNROLL
         for (tmap_u32 y = 0; y < s->box->count; ++y) {
-            tmapi_pairs_point row;
+            tmapi_pairs_row row;
             tmapi_value value[2];
             tmap_u32 hits[2];
             tmap_pair pair;
-            tmapi_near_row(s, y, &row);
+            tmapi_near_row(s, y, row.bytes), row.set = 0;
             pair.i = s->row_number[y];
 #pragma unroll
             for (tmap_u32 c = 0; c < 2; ++c) {
@@ -132,22 +132,25 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
     s.both = 1;
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) TMAPI_NO_UNROLL
-    for (tmap_u32 k = 0; k < plan->run; ++k) {
-        if (!tmapi_near_take(&s, plan->first + t, k)) break;
-        const tmap_u32 number = lane < TMAP_NEAR_LEAF ? s.row_number[lane] : 0xffffffffu;
-        const int is = number < plan->set.n;
-        if (lane < TMAP_NEAR_LEAF) {
-            next[lane] = is && plan->phase ? out.starts[number] : 0;
-            // A row that does not fit begins behind the room, and so writes nothing.
-            if (is && plan->phase && out.starts[number + 1] > out.capacity) next[lane] = 1ull << 63;
-        }
-        __syncthreads();
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
-            tmapi_near_graph_queue(&s, &choice, &out, next, many);
-        __syncthreads();
-        if (is && !plan->phase) out.starts[number] = next[lane];
+        for (tmap_u32 k = 0; k < plan->run; ++k) {
+            if (!tmapi_near_take(&s, plan->first + t, k)) break;
+            const tmap_u32 number = lane < TMAP_NEAR_LEAF ? s.row_number[lane] : 0xffffffffu;
+            const int is = number < plan->set.n;
+            if (lane < TMAP_NEAR_LEAF) {
+                next[lane] = is && plan->phase ? out.starts[number] : 0;
+                // A row that does not fit begins behind the room, and so writes nothing.
+                if (is && plan->phase && out.starts[number + 1] > out.capacity)
+                    next[lane] = 1ull << 63;
+            }
+            __syncthreads();
+            TMAPI_NO_UNROLL
+            for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
+                tmapi_near_graph_queue(&s, &choice, &out, next, many);
+            __syncthreads();
+            if (is && !plan->phase) out.starts[number] = next[lane];
+        }
     }
 }
 

@@ -99,14 +99,14 @@ TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked link
     __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 y = 0; y < count; ++y) {
-        tmapi_pairs_point row;
+        tmapi_pairs_row row;
         tmap_pair pair;
         int hit = lane > y && lane < count;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + y) * size,
                              size);
-        pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y);
+        pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
@@ -188,10 +188,10 @@ TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, t
         TMAPI_NO_UNROLL
         for (tmap_u32 y = 0; y < s->box->count; ++y) {
             const tmap_u32 part = 1u << s->row_number[y];
-            tmapi_pairs_point row;
+            tmapi_pairs_row row;
             tmap_pair pair;
             int left = 0; // a link that is not known yet
-            tmapi_near_row(s, y, &row);
+            tmapi_near_row(s, y, row.bytes), row.set = 0;
             pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y);
 #pragma unroll
             for (tmap_u32 c = 0; c < 2; ++c) {

@@ -317,31 +317,33 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
         (tmap_u32 *)(tmapi_pairs_memory() + TMAP_NEAR_THREADS * bytes) + warp * TMAP_NEAR_LEAF;
     const tmapi_near_entry last = tmapi_near_entry_last(to->limit, (tmap_u32)size);
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) TMAPI_NO_UNROLL
-    for (tmap_u32 r = warp; r < plan->run; r += TMAPI_NEAR_WARPS) {
-        const tmap_u64 leaf = (plan->first + t) * plan->run + r;
-        tmapi_near_entry list[TMAP_NEAR_K_MAX];
-        tmapi_pairs_point own;
-        if (leaf >= leaves) break;
-        const tmap_near_box box =
-            tmapi_near_box_of(s.mine, &plan->mine, points.d, 0, (tmap_u32)leaf);
-        tmap_u32 begin = (tmap_u32)leaf;
-        tmapi_near_point(s.mine, points, begin, lane, own.bytes);
-        s.own = tmapi_near_number(s.mine, &plan->mine, begin, lane), s.count = box.count;
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+        TMAPI_NO_UNROLL
+        for (tmap_u32 r = warp; r < plan->run; r += TMAPI_NEAR_WARPS) {
+            const tmap_u64 leaf = (plan->first + t) * plan->run + r;
+            tmapi_near_entry list[TMAP_NEAR_K_MAX];
+            tmapi_pairs_point own;
+            if (leaf >= leaves) break;
+            const tmap_near_box box =
+                tmapi_near_box_of(s.mine, &plan->mine, points.d, 0, (tmap_u32)leaf);
+            tmap_u32 begin = (tmap_u32)leaf;
+            tmapi_near_point(s.mine, points, begin, lane, own.bytes);
+            s.own = tmapi_near_number(s.mine, &plan->mine, begin, lane), s.count = box.count;
 #pragma unroll
-        for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x)
-            if (x < k.k) list[x] = last;
-        s.worst = tmapi_near_worst(&s, last);
-        if (box.count) {
-            if (plan->others) begin = tmapi_near_search_begin(&s, &box);
-            const tmap_u32 from = begin ? begin - 1 : 0;
-            const tmap_u32 end = tmapi_near_leaves(plan->others ? plan->others : plan->set.n);
-            TMAPI_NO_UNROLL
-            for (tmap_u32 beside = from; beside < end && beside <= begin + 1; ++beside)
-                tmapi_near_search_leaf(&s, &box, beside, own.bytes, list);
-            tmapi_near_search_all(&s, &box, begin, own.bytes, list);
+            for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x)
+                if (x < k.k) list[x] = last;
+            s.worst = tmapi_near_worst(&s, last);
+            if (box.count) {
+                if (plan->others) begin = tmapi_near_search_begin(&s, &box);
+                const tmap_u32 from = begin ? begin - 1 : 0;
+                const tmap_u32 end = tmapi_near_leaves(plan->others ? plan->others : plan->set.n);
+                TMAPI_NO_UNROLL
+                for (tmap_u32 beside = from; beside < end && beside <= begin + 1; ++beside)
+                    tmapi_near_search_leaf(&s, &box, beside, own.bytes, list);
+                tmapi_near_search_all(&s, &box, begin, own.bytes, list);
+            }
+            tmapi_near_search_write(&s, last, list, to);
         }
-        tmapi_near_search_write(&s, last, list, to);
     }
 }
 

@@ -10,6 +10,7 @@
 #define TMAP_TRIANGLE_NEAR_ROWS_H
 
 #include "near.h"
+#include "pairs_rows.h"
 
 // ---- plans --------------------------------------------------------------------------------------
 
@@ -19,7 +20,7 @@ TMAP_FN int tmap_near_rows_plan_of(tmap_near_shape set, tmap_u32 bytes, const tm
     tmap_near_plan p;
     const int code = tmap_near_plan_of(set, facts, &p);
     if (code) return code;
-    if (bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
+    if (bytes < 4 || bytes > TMAP_PAIRS_ROWS_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
     p.kind = TMAP_NEAR_KIND_ROWS;
     if (p.shared < TMAP_NEAR_THREADS * bytes) p.shared = TMAP_NEAR_THREADS * bytes;
     p.resident = tmap_resident_blocks(facts, p.block, p.shared) * facts->device.processors;
@@ -33,20 +34,14 @@ TMAP_FN int tmap_near_rows_plan_of(tmap_near_shape set, tmap_u32 bytes, const tm
 
 // ---- the call -----------------------------------------------------------------------------------
 
-// Your function for a point and one that may be near it, and the accumulator of the first. It is
-// the function of tmap_pairs_rows: what it adds to to_j is dropped, and it is called once more with
-// both points exchanged.
-typedef void (*tmap_near_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
-                               void *to_j);
-
 // Calls give for every point of the queue and the lane's row.
-TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_near_give give, tmap_u32 many) {
+TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_pairs_give give, tmap_u32 many) {
     const tmap_u32 size = s->how.points.size, d = s->how.points.d, step = 16 / size;
     const tmap_u32 lane = threadIdx.x % 32;
-    tmapi_pairs_point own;
+    tmapi_pairs_row own;
     tmap_pair pair;
     if (lane >= s->box->count) return;
-    tmapi_near_row(s, lane, &own);
+    tmapi_near_row(s, lane, own.bytes), own.set = 0;
     pair.i = s->row_number[lane];
     TMAPI_NO_UNROLL
     for (tmap_u32 q = 0; q < many; q += step) {
@@ -57,7 +52,7 @@ TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_near_give give,
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_point point;
-            tmapi_fold_words dropped = {{0}};
+            tmapi_give_words dropped = {{0}};
             pair.j = s->number[q + r];
 #pragma unroll
             for (tmap_u32 k = 0; k < d; ++k)
@@ -70,52 +65,57 @@ TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_near_give give,
 
 // Accumulates give(job, pair, a, b, to_i, to_j) for each point of the first set over all points of
 // the same set, or of the second one, that reach does not rule out, and writes an accumulator for
-// each to result, in the order of your array; fold.zero where there are none. What give adds to
-// to_j is dropped: a pair is visited from both sides. fold.join joins four partial results. A share
+// each to result, in the order of your array; fold.zero where there are none. give is the function
+// of tmap_pairs_rows. What it adds to to_j is dropped, and it is called once more with both points
+// exchanged. fold.join joins four partial results. A share
 // writes the points of its own leaves. plan: of tmap_near_rows_plan_make for the same fold.bytes;
 // with a plan of another kind the call writes nothing. result: n accumulators, at a multiple of 4.
 // The rest is as for tmap_near_each.
 // Exactness: as tmap_near_fold.
-TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tmap_near_give give,
+TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tmap_pairs_give give,
                                 tmap_fold fold, void *result, void *job) {
-    tmapi_fold_words sum;
+    tmapi_give_words sum;
     const tmap_u32 bytes = fold.bytes;
+    const int fits = bytes % 4 == 0 && bytes - 4 <= TMAP_PAIRS_ROWS_BYTES_MAX - 4;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_ROWS, "tmap_near_rows") ||
-        !tmapi_fold_check(fold, "tmap_near_rows"))
+        !TMAPI_CHECK(fits, "tmap_near_rows", "fold.bytes is not a multiple of 4 from 4 to 256"))
         return;
-    if (plan->kind != TMAP_NEAR_KIND_ROWS || plan->shared < TMAP_NEAR_THREADS * bytes) return;
+    if (!fits || plan->kind != TMAP_NEAR_KIND_ROWS || plan->shared < TMAP_NEAR_THREADS * bytes)
+        return;
     points.bulk = 0;
     tmap_near_box box;
     tmapi_near s = tmapi_near_begin(plan, points, &box, &sum, job);
     s.both = 1;
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) TMAPI_NO_UNROLL
-    for (tmap_u32 k = 0; k < plan->run; ++k) {
-        unsigned char *parts = tmapi_pairs_memory();
-        if (!tmapi_near_take(&s, plan->first + t, k)) break;
-        const tmap_u32 number = s.row_number[threadIdx.x % 32];
-        tmapi_fold_move(&sum, fold.zero, bytes);
+    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
-            tmapi_near_give_queue(&s, give, many);
-        __syncthreads(); // all queues are free
-        tmapi_fold_move(parts + threadIdx.x * bytes, &sum, bytes);
-        __syncthreads();
-        if (threadIdx.x >= TMAP_NEAR_LEAF || number >= plan->set.n) continue;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 w = 1; w < TMAPI_NEAR_WARPS; ++w) {
-            tmapi_fold_words other;
-            tmapi_fold_move(&other, parts + (w * 32 + threadIdx.x) * bytes, bytes);
-            fold.join(job, &sum, &other);
+        for (tmap_u32 k = 0; k < plan->run; ++k) {
+            unsigned char *parts = tmapi_pairs_memory();
+            if (!tmapi_near_take(&s, plan->first + t, k)) break;
+            const tmap_u32 number = s.row_number[threadIdx.x % 32];
+            tmapi_give_copy(&sum, fold.zero, bytes);
+            TMAPI_NO_UNROLL
+            for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
+                tmapi_near_give_queue(&s, give, many);
+            __syncthreads(); // all queues are free
+            tmapi_give_copy(parts + threadIdx.x * bytes, &sum, bytes);
+            __syncthreads();
+            if (threadIdx.x >= TMAP_NEAR_LEAF || number >= plan->set.n) continue;
+            TMAPI_NO_UNROLL
+            for (tmap_u32 w = 1; w < TMAPI_NEAR_WARPS; ++w) {
+                tmapi_give_words other;
+                tmapi_give_copy(&other, parts + (w * 32 + threadIdx.x) * bytes, bytes);
+                fold.join(job, &sum, &other);
+            }
+            tmapi_give_copy((unsigned char *)result + number * (tmap_u64)bytes, &sum, bytes);
         }
-        tmapi_fold_move((unsigned char *)result + number * (tmap_u64)bytes, &sum, bytes);
     }
 }
 
 #if !TMAP_NVRTC
 
 // Makes the plan of a kernel that calls tmap_near_rows with accumulators of `bytes` bytes: a
-// multiple of 4, 4 to TMAP_FOLD_BYTES_MAX.
+// multiple of 4, 4 to TMAP_PAIRS_ROWS_BYTES_MAX.
 static inline cudaError_t tmap_near_rows_plan_make(tmap_near_shape set, tmap_u32 bytes,
                                                    const void *kernel, tmap_near_plan *out) {
     tmap_near_plan p;

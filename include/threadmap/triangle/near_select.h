@@ -74,9 +74,9 @@ TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_liste
 TMAP_DEVICE void tmapi_near_list_row(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
                                      const tmapi_pairs_point *points, const tmap_u32 *numbers,
                                      tmap_u32 exists, tmap_u32 per) {
-    tmapi_pairs_point row;
+    tmapi_pairs_row row;
     tmap_pair pair;
-    tmapi_near_row(s, y, &row);
+    tmapi_near_row(s, y, row.bytes), row.set = 0;
     pair.i = s->row_number[y];
 #pragma unroll
     for (tmap_u32 c = 0; c < per; ++c) {
@@ -100,15 +100,17 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
     tmapi_pairs_point points[2];
     tmap_u32 numbers[2];
     TMAPI_NO_UNROLL
-    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < many; first += 64) {
-        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 y = 0; y < s->box->count; ++y)
-            tmapi_near_list_row(s, l, y, points, numbers, exists, 2);
+        for (tmap_u32 first = 0; first < many; first += 64) {
+            const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+            TMAPI_NO_UNROLL
+            for (tmap_u32 y = 0; y < s->box->count; ++y)
+                tmapi_near_list_row(s, l, y, points, numbers, exists, 2);
+        }
     }
     if (!tmapi_near_own(s)) return;
-    tmapi_near_row(s, lane, &points[0]), numbers[0] = s->row_number[lane];
+    tmapi_near_row(s, lane, points[0].bytes), numbers[0] = s->row_number[lane];
     TMAPI_NO_UNROLL
     for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
         tmapi_near_list_row(s, l, y, points, numbers, lane > y && lane < s->box->count, 1);

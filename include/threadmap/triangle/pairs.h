@@ -275,8 +275,8 @@ TMAP_FN int tmap_pairs_plan_others_of(tmap_pairs_plan *plan, tmap_u32 others) {
 
 // Makes a plan process `sets` sets of equal size in one launch. Set b has the points from b * n on,
 // and the second points from b * others on; pairs are only formed within a set. Your functions
-// receive i and j within the set and copies of the coordinates; the number of the set is not among
-// their arguments. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
+// receive i and j within the set and copies of the coordinates; tmap_pairs_set tells them the set's
+// number. tmap_pairs_fold writes a result for each set. sets: 1 to 65536.
 TMAP_FN int tmap_pairs_plan_sets_of(tmap_pairs_plan *plan, tmap_u32 sets) {
     tmap_pairs_plan changed;
     if (!tmapi_pairs_plan_made(plan) || sets < 1 || sets > 65536) return TMAP_EINVAL;
@@ -388,9 +388,9 @@ TMAP_DEVICE int tmapi_pairs_check(const tmap_pairs_plan *plan, tmap_points point
 // read the same ones, 16 bytes at a time.
 
 // Your function for a pair. pair: i < j, or with two sets any i and j; both count within the set of
-// points, whose number the function does not receive (tmap_pairs_plan_sets). a, b: points i and j,
-// copies of their d coordinates as you stored them, in registers. accumulator: that of
-// tmap_pairs_fold, else 0.
+// points (tmap_pairs_plan_sets), whose number is tmap_pairs_set(a). a, b: points i and j, copies of
+// their d coordinates as you stored them, in registers. accumulator: that of tmap_pairs_fold, else
+// 0.
 typedef void (*tmap_pairs_visit)(void *job, void *accumulator, tmap_pair pair, const void *a,
                                  const void *b);
 
@@ -415,6 +415,18 @@ TMAP_DEVICE tmapi_pairs tmapi_pairs_make(tmap_points points, tmap_pairs_visit vi
 typedef struct tmapi_pairs_point {
     alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
 } tmapi_pairs_point;
+
+// A point i that your function receives, and its set.
+typedef struct tmapi_pairs_row {
+    alignas(16) unsigned char bytes[8 * TMAP_PAIRS_D_MAX];
+    tmap_u32 set;
+} tmapi_pairs_row;
+
+// The number of the pair's set. a: the pointer to point i that tmap_pairs_each, _fold, _select,
+// _rows or _store has passed to your function; not a copy of the point, and not that of
+// tmap_pairs_store_sums. Range: 0 to the plan's sets - 1. Cost: a register, if it is called.
+// Example: const float *box = j->boxes + 3 * tmap_pairs_set(a);
+TMAP_DEVICE tmap_u32 tmap_pairs_set(const void *a) { return ((const tmapi_pairs_row *)a)->set; }
 
 // The block's dynamic shared memory.
 TMAP_DEVICE unsigned char *tmapi_pairs_memory(void) {
@@ -491,9 +503,9 @@ TMAP_DEVICE void tmapi_pairs_rows_by(const tmapi_pairs *p, tmapi_pairs_place pla
         tmapi_value_copy(&vector[k], tmapi_pairs_memory() + (k * TMAP_PAIRS_SIDE + y) * size, 16);
 #pragma unroll
     for (tmap_u32 r = 0; r < step; ++r) {
-        tmapi_pairs_point row;
+        tmapi_pairs_row row;
         tmap_pair pair;
-        pair.i = place.i + y + r;
+        pair.i = place.i + y + r, row.set = (tmap_u32)place.set;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);

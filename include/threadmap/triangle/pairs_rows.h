@@ -44,10 +44,13 @@ TMAP_FN tmap_u32 tmapi_pairs_rows_side(tmap_u32 n) {
     return side;
 }
 
+// The largest accumulator of a point, in bytes.
+#define TMAP_PAIRS_ROWS_BYTES_MAX 256u
+
 // The points j of a lane: the number that fits into registers.
 TMAP_FN tmap_u32 tmapi_pairs_rows_mine(tmap_u32 d, tmap_u32 size, tmap_u32 bytes) {
     const tmap_u32 words = (d * size + bytes) / 4; // of a point and its accumulator
-    return words <= 10 ? 8 : words <= 20 ? 4 : 2;
+    return words <= 10 ? 8 : words <= 20 ? 4 : words <= 48 ? 2 : 1;
 }
 
 // Bytes of a block's shared memory: 64 points for each warp, reused for the accumulators of up to
@@ -99,7 +102,7 @@ TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
                                     const tmap_facts *facts, tmap_pairs_plan *out) {
     tmap_pairs_plan p;
     int error;
-    if (!out || bytes < 4 || bytes > TMAP_FOLD_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
+    if (!out || bytes < 4 || bytes > TMAP_PAIRS_ROWS_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
     if ((error = tmap_pairs_plan_of(n, d, size, facts, &p)) != TMAP_OK) return error;
     p.shared = tmapi_pairs_rows_shared(d, size, bytes), p.value = bytes;
     p.kind = TMAP_PAIRS_KIND_ROWS, p.side = tmapi_pairs_rows_side(n), p.cut_most = 0;
@@ -109,7 +112,7 @@ TMAP_FN int tmap_pairs_rows_plan_of(tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // Makes the plan of a kernel that calls tmap_pairs_rows with accumulators of `bytes` bytes. Range:
-// bytes: a multiple of 4, 4 to TMAP_FOLD_BYTES_MAX. Other parameters, errors and cost: as
+// bytes: a multiple of 4, 4 to TMAP_PAIRS_ROWS_BYTES_MAX. Other parameters, errors and cost: as
 // tmap_pairs_plan_make. tmap_pairs_plan_rows, _others, _sets and _share may follow.
 static inline cudaError_t tmap_pairs_rows_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                     tmap_u32 bytes, const void *kernel,
@@ -142,10 +145,20 @@ static inline cudaError_t tmap_pairs_rows_launch(const tmap_pairs_plan *plan, tm
 // accumulators in shared memory would cost two.
 
 // Your function for a pair. pair, a, b: as tmap_pairs_visit. to_i, to_j: the accumulators of points
-// i and j so far, to which the function adds what the pair contributes to each. It does not receive
-// the number of the set.
+// i and j so far, to which the function adds what the pair contributes to each.
 typedef void (*tmap_pairs_give)(void *job, tmap_pair pair, const void *a, const void *b, void *to_i,
                                 void *to_j);
+
+// An accumulator, which may be larger than that of a fold, and a copy of one.
+typedef struct tmapi_give_words {
+    alignas(16) tmap_u32 word[TMAP_PAIRS_ROWS_BYTES_MAX / 4];
+} tmapi_give_words;
+
+TMAP_DEVICE void tmapi_give_copy(void *to, const void *from, tmap_u32 bytes) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < bytes / 4; ++k)
+        ((tmapi_value_u32 *)to)[k] = ((const tmapi_value_u32 *)from)[k];
+}
 
 // What is constant in a launch. Sizes and functions are compile-time constants.
 typedef struct tmapi_give {
@@ -178,7 +191,7 @@ TMAP_DEVICE void tmapi_give_move(const tmapi_give *r, unsigned char *shared, tma
 
 // Loads point `at` of a set of `count`; zero bytes if it does not exist.
 TMAP_DEVICE void tmapi_give_load(const tmapi_give *r, const unsigned char *points, tmap_u64 at,
-                                 tmap_u32 count, tmapi_pairs_point *point) {
+                                 tmap_u32 count, tmapi_pairs_row *point) {
     const tmap_u32 size = r->points.size, d = r->points.d;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k) {
@@ -193,13 +206,13 @@ TMAP_DEVICE tmapi_value_u32 *tmapi_give_at(const tmapi_give *r, unsigned char *p
     return (tmapi_value_u32 *)(part + (tmap_u64)(x - x % 32) * r->fold.bytes + x % 32 * 4);
 }
 TMAP_DEVICE void tmapi_give_put(const tmapi_give *r, unsigned char *part, tmap_u32 x,
-                                const tmapi_fold_words *sum) {
+                                const tmapi_give_words *sum) {
     tmapi_value_u32 *to = tmapi_give_at(r, part, x);
 #pragma unroll
     for (tmap_u32 k = 0; k < r->fold.bytes / 4; ++k) to[k * 32] = sum->word[k];
 }
 TMAP_DEVICE void tmapi_give_get(const tmapi_give *r, unsigned char *part, tmap_u32 x,
-                                tmapi_fold_words *sum) {
+                                tmapi_give_words *sum) {
     const volatile tmapi_value_u32 *from = tmapi_give_at(r, part, x);
 #pragma unroll
     for (tmap_u32 k = 0; k < r->fold.bytes / 4; ++k) sum->word[k] = from[k * 32];
@@ -215,14 +228,13 @@ typedef struct tmapi_give_span {
 // holds, against points j of the lane. Then the accumulator moves to the lane before. Other points
 // than the sure ones are compared with the ends of rows and columns and, in one set, must have i <
 // j. Collective for the warp.
-TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tmap_pair first,
-                                 tmap_u32 step, const tmapi_pairs_point *mine,
-                                 tmapi_fold_words *to_i, tmapi_fold_words *to_j,
-                                 tmapi_give_span span) {
+TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_row row, tmap_pair first,
+                                 tmap_u32 step, const tmapi_pairs_row *mine, tmapi_give_words *to_i,
+                                 tmapi_give_words *to_j, tmapi_give_span span) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = tmapi_pairs_columns(plan);
     tmap_pair pair;
-    pair.i = first.i + (lane + step) % 32;
+    pair.i = first.i + (lane + step) % 32, row.set = mine[0].set;
 #pragma unroll
     for (tmap_u32 c = span.begin; c < span.end; ++c) {
         pair.j = first.j + c * 32 + lane;
@@ -237,9 +249,9 @@ TMAP_DEVICE void tmapi_give_step(const tmapi_give *r, tmapi_pairs_point row, tma
 
 // All 32 steps, for groups in which some pairs do not exist.
 TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tmap_pair first,
-                                 const tmapi_pairs_point *mine, tmapi_fold_words *to_i,
-                                 tmapi_fold_words *to_j, tmapi_give_span span) {
-    tmapi_pairs_point row;
+                                 const tmapi_pairs_row *mine, tmapi_give_words *to_i,
+                                 tmapi_give_words *to_j, tmapi_give_span span) {
+    tmapi_pairs_row row;
 #pragma unroll 1
     for (tmap_u32 step = 0; step < 32; ++step) {
         tmapi_give_move(r, shared, threadIdx.x % 32 + step, row.bytes, 0);
@@ -251,15 +263,15 @@ TMAP_DEVICE void tmapi_give_some(const tmapi_give *r, unsigned char *shared, tma
 // first.i + lane. Collective for the warp.
 TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *points,
                                   unsigned char *shared, tmap_pair first,
-                                  const tmapi_pairs_point *mine, tmapi_fold_words *to_i,
-                                  tmapi_fold_words *to_j) {
+                                  const tmapi_pairs_row *mine, tmapi_give_words *to_i,
+                                  tmapi_give_words *to_j) {
     const tmap_pairs_plan *plan = r->plan;
     const tmap_u32 lane = threadIdx.x % 32, count = tmapi_pairs_columns(plan);
     const tmapi_give_span all = {0, 0, r->mine, r->mine}, none = {0, 0, 0, r->mine};
     const int below = plan->rows - first.i >= 32, before = count - first.j >= 32 * r->mine;
     const int above = plan->others || first.i < first.j; // multiples of 32
     const int ahead = r->mine <= 4;                      // registers suffice for the next point
-    tmapi_pairs_point own, row, next;
+    tmapi_pairs_row own, row, next;
     tmapi_give_load(r, points, (tmap_u64)first.i + lane, plan->n, &own);
     __syncwarp(); // all lanes have read the previous points
     tmapi_give_move(r, shared, lane, own.bytes, 1);
@@ -297,7 +309,7 @@ TMAP_DEVICE void tmapi_give_group(const tmapi_give *r, const unsigned char *poin
 // Joins the accumulators of the four warps for the same points j and stores them in a part, from
 // point x on. Collective for the block.
 TMAP_DEVICE void tmapi_give_columns(const tmapi_give *r, unsigned char *part, tmap_u32 x,
-                                    const tmapi_fold_words *to_j) {
+                                    const tmapi_give_words *to_j) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const tmap_u32 at_once = r->mine < 4 ? r->mine : 4, words = r->fold.bytes / 4;
     // Ordered by column of a lane, word, thread.
@@ -312,10 +324,10 @@ TMAP_DEVICE void tmapi_give_columns(const tmapi_give *r, unsigned char *part, tm
                 sums[(s * words + k) * TMAP_PAIRS_THREADS + threadIdx.x] = to_j[c + s].word[k];
         __syncthreads();
         if (warp < at_once) { // each warp joins one column of the lanes
-            tmapi_fold_words sum, other;
+            tmapi_give_words sum, other;
 #pragma unroll
             for (tmap_u32 w = 0; w < TMAP_PAIRS_THREADS / 32; ++w) {
-                tmapi_fold_words *to = w ? &other : &sum;
+                tmapi_give_words *to = w ? &other : &sum;
 #pragma unroll
                 for (tmap_u32 k = 0; k < words; ++k)
                     to->word[k] = sums[(warp * words + k) * TMAP_PAIRS_THREADS + w * 32 + lane];
@@ -338,8 +350,8 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
     const unsigned char *points = (const unsigned char *)r->points.a;
     const unsigned char *others = (const unsigned char *)(plan->others ? r->points.b : points);
     unsigned char *own = tmapi_pairs_memory() + warp * 64 * bytes;
-    tmapi_pairs_point mine[8];
-    tmapi_fold_words to_i, to_j[8];
+    tmapi_pairs_row mine[8];
+    tmapi_give_words to_i, to_j[8];
     points += tile.set * plan->n * bytes, others += tile.set * count * bytes;
 #pragma unroll 1
     for (tmap_u32 x = 0; x < r->side; x += width) {
@@ -348,14 +360,15 @@ TMAP_DEVICE void tmapi_give_tile(const tmapi_give *r, tmapi_pairs_place tile,
 #pragma unroll
         for (tmap_u32 c = 0; c < r->mine; ++c) {
             tmapi_give_load(r, others, j + c * 32 + lane, count, &mine[c]);
-            tmapi_fold_move(&to_j[c], r->fold.zero, r->fold.bytes);
+            mine[c].set = (tmap_u32)tile.set;
+            tmapi_give_copy(&to_j[c], r->fold.zero, r->fold.bytes);
         }
 #pragma unroll 1
         for (tmap_u32 y = warp * 32; y < r->side; y += TMAP_PAIRS_THREADS) {
             const tmap_u64 i = (tmap_u64)tile.i * r->side + y;
             const int some = i < plan->rows && (plan->others || i < j + width - 1);
             if (x && !some) continue;
-            tmapi_fold_move(&to_i, r->fold.zero, r->fold.bytes);
+            tmapi_give_copy(&to_i, r->fold.zero, r->fold.bytes);
             if (x) tmapi_give_get(r, parts, y + lane, &to_i);
             if (some) {
                 tmap_pair first;
@@ -438,9 +451,12 @@ TMAP_DEVICE tmapi_give_block tmapi_give_block_of(const tmapi_give *r, tmap_u64 s
 // Joins the parts of a range to the accumulator of point x of a block, with several loads in
 // flight. The last turn repeats the last load instead of branching.
 TMAP_DEVICE void tmapi_give_join(const tmapi_give *r, const tmapi_give_block *b, int columns,
-                                 tmap_u32 x, tmapi_fold_words *sum) {
+                                 tmap_u32 x, tmapi_give_words *sum) {
     const tmapi_give_range range = columns ? b->columns : b->rows;
-    const tmap_u32 at_once = r->fold.bytes <= 12 ? 8 : r->fold.bytes <= 24 ? 4 : 2;
+    const tmap_u32 at_once = r->fold.bytes <= 12                    ? 8
+                             : r->fold.bytes <= 24                  ? 4
+                             : r->fold.bytes <= TMAP_FOLD_BYTES_MAX ? 2
+                                                                    : 1;
     const tmap_u32 across = r->plan->across, two = r->plan->others != 0;
     const tmap_u64 size = (tmap_u64)r->side * r->fold.bytes;
     tmap_u64 tile = tmapi_give_number((int)two, across, b->block, range.from, columns);
@@ -449,7 +465,7 @@ TMAP_DEVICE void tmapi_give_join(const tmapi_give *r, const tmapi_give_block *b,
     part += (tile * 2 + (tmap_u32)columns) * size;
     TMAPI_NO_UNROLL
     for (tmap_u32 k = range.from; k < range.to; k += at_once) {
-        tmapi_fold_words other[8];
+        tmapi_give_words other[8];
 #pragma unroll
         for (tmap_u32 s = 0; s < at_once; ++s) {
             const tmap_u32 next = k + s + 1; // the tile to the right, or the one below
@@ -477,13 +493,13 @@ TMAP_DEVICE void tmapi_give_finish(const tmapi_give *r, tmapi_give_block b) {
     TMAPI_NO_UNROLL
     for (tmap_u32 x = threadIdx.x; x < r->side; x += TMAP_PAIRS_THREADS) {
         unsigned char *result = tmapi_give_result(r, &b, x);
-        tmapi_fold_words sum;
+        tmapi_give_words sum;
         if (!result) break;
-        tmapi_fold_move(&sum, r->fold.zero, r->fold.bytes);
+        tmapi_give_copy(&sum, r->fold.zero, r->fold.bytes);
         TMAPI_NO_UNROLL
         for (int columns = 1; columns >= 0 && b.count; --columns)
             tmapi_give_join(r, &b, columns, x, &sum);
-        tmapi_fold_move(result, &sum, r->fold.bytes);
+        tmapi_give_copy(result, &sum, r->fold.bytes);
     }
 }
 
@@ -549,11 +565,12 @@ TMAP_DEVICE void tmapi_give_none(const tmapi_give *r) {
 TMAP_DEVICE void tmap_pairs_rows(const tmap_pairs_plan *plan, tmap_points points,
                                  tmap_pairs_give give, tmap_fold fold, tmap_pairs_rows_to to,
                                  void *job) {
+    const int fits = fold.bytes % 4 == 0 && fold.bytes - 4 <= TMAP_PAIRS_ROWS_BYTES_MAX - 4;
     if (!tmapi_pairs_check(plan, points, TMAP_PAIRS_KIND_ROWS, "tmap_pairs_rows") ||
-        !tmapi_fold_check(fold, "tmap_pairs_rows") ||
+        !TMAPI_CHECK(fits, "tmap_pairs_rows", "fold.bytes is not a multiple of 4 from 4 to 256") ||
         !TMAPI_CHECK(plan->value == fold.bytes, "tmap_pairs_rows", "fold.bytes is not the plan's"))
         return;
-    if (plan->kind != TMAP_PAIRS_KIND_ROWS) return;
+    if (!fits || plan->kind != TMAP_PAIRS_KIND_ROWS) return;
     if (plan->shared < tmapi_pairs_rows_shared(points.d, points.size, fold.bytes)) return;
     const tmap_u32 mine = tmapi_pairs_rows_mine(points.d, points.size, fold.bytes);
     unsigned char *parts = (unsigned char *)to.workspace + tmap_pairs_rows_clear(plan);

@@ -103,8 +103,10 @@ TMAP_DEVICE void tmapi_pairs_select_write(const tmapi_pairs_select *s, tmapi_pai
     if (bytes && list->values && tmapi_value_size_fits(bytes, list->values)) {
         const unsigned char *other = tmapi_pairs_second(s->plan, &s->p);
         const unsigned char *row = tmapi_pairs_memory() + y * size;
-        tmapi_pairs_point a, b;
+        tmapi_pairs_row a;
+        tmapi_pairs_point b;
         tmapi_value value;
+        a.set = (tmap_u32)place.set;
         other += (place.set * others + pair.j) * d * size;
 #pragma unroll
         for (tmap_u32 k = 0; k < d * size; k += size) {
@@ -208,8 +210,9 @@ TMAP_DEVICE void tmapi_pairs_select_rows(const tmapi_pairs_select *s, tmapi_pair
         for (tmap_u32 q = 0; q < step; ++q) {
             const tmap_pair pair = {place.i + first + q,
                                     place.j + c * TMAP_PAIRS_THREADS + threadIdx.x};
-            tmapi_pairs_point row;
+            tmapi_pairs_row row;
             tmapi_value value;
+            row.set = (tmap_u32)place.set;
             if (!whole && first + q >= height) break;
 #pragma unroll
             for (tmap_u32 k = 0; k < d; ++k)

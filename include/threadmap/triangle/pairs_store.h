@@ -64,8 +64,13 @@ typedef struct tmap_pairs_store_shape {
 #define TMAPI_STORE_SUMS_WARPS  8
 #define TMAP_PAIRS_SUMS_THREADS (32u * TMAPI_STORE_SUMS_WARPS)
 #define TMAP_PAIRS_SUMS_BLOCKS  2
-#define TMAP_PAIRS_SUM_MAX      16u
+#define TMAP_PAIRS_SUM_MAX      256u
 #define TMAP_PAIRS_SUMS_D_MAX   0x7fffffffu
+
+// Sums of more than 16 bytes: points along a side of a tile, columns of a lane.
+#define TMAPI_STORE_SUM_FEW  16u
+#define TMAPI_STORE_SUM_SIDE 64u
+#define TMAPI_STORE_SUM_WIDE 2u
 
 // Values in 16 bytes, which a lane stores together; with bits a lane has one.
 TMAP_FN tmap_u32 tmapi_store_values(tmap_u32 bytes) { return bytes ? 16 / bytes : 1; }
@@ -91,16 +96,22 @@ TMAP_FN tmap_u32 tmapi_store_plane(tmap_u32 side, tmap_u32 bytes) {
     return (tmapi_store_places(side, bytes) + 1) * 16;
 }
 
-// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together:
-// these fit the shared memory of every GPU. More are staged in equal pieces of at most 5; one piece
-// is used while the next is copied.
-#define TMAPI_STORE_STAGED 10u
+// 16-byte vectors of a point of a sum, and those staged at once. Up to 10 are staged together, or
+// 16 in the smaller tiles of large sums; these fit the shared memory of every GPU. More are staged
+// in equal pieces of at most 5, or 8; one piece is used while the next is copied.
+#define TMAPI_STORE_STAGED       10u
+#define TMAPI_STORE_STAGED_LARGE 16u
 TMAP_FN tmap_u32 tmapi_store_all(tmap_u32 size, tmap_u32 d) {
     return d / (16 / size) + (d % (16 / size) != 0);
 }
-TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
-    const tmap_u32 pieces = (all - 1) / (TMAPI_STORE_STAGED / 2) + 1;
-    return all <= TMAPI_STORE_STAGED ? all : (all - 1) / pieces + 1;
+TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all, tmap_u32 most) {
+    const tmap_u32 pieces = (all - 1) / (most / 2) + 1;
+    return all <= most ? all : (all - 1) / pieces + 1;
+}
+
+// Rows that a warp takes at a time, for sums of `bytes` bytes: up to 144 registers hold them.
+TMAP_FN tmap_u32 tmapi_store_sum_rows(tmap_u32 bytes) {
+    return bytes <= TMAPI_STORE_SUM_FEW ? TMAPI_STORE_ROWS : bytes <= 72 ? 4 : bytes <= 144 ? 2 : 1;
 }
 
 // Number of points from which tiles of sums are large. Large tiles cost less for each pair of few
@@ -108,6 +119,17 @@ TMAP_FN tmap_u32 tmapi_store_piece(tmap_u32 all) {
 #ifndef TMAPI_STORE_LARGE
 #define TMAPI_STORE_LARGE 8192u
 #endif
+
+// Points along a side of a tile of sums, and staged vectors of a point of `all`. large: sums have
+// more than 16 bytes.
+TMAP_FN tmap_u32 tmapi_store_sums_side(tmap_u32 n, tmap_u32 all, int large) {
+    if (large) return TMAPI_STORE_SUM_SIDE;
+    return (all <= 4 && n >= TMAPI_STORE_LARGE ? 2 : 1) * TMAPI_STORE_BAND;
+}
+TMAP_FN tmap_u32 tmapi_store_sums_staged(tmap_u32 all, int large) {
+    const tmap_u32 most = large ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+    return (all > most ? 2 : 1) * tmapi_store_piece(all, most);
+}
 
 // Bytes of the output of a plan: all sets, to the end of the last row; saturates.
 // Example: n = 30720, condensed floats: 1887375360.
@@ -142,11 +164,9 @@ TMAP_FN int tmap_pairs_store_plan_of(tmap_pairs_store_shape shape, tmap_pairs_pl
 }
 TMAP_FN int tmap_pairs_store_sums_plan_of(tmap_pairs_store_shape shape, tmap_pairs_plan *out) {
     const tmap_u32 all = tmapi_store_all(shape.size == 8 ? 8 : 4, shape.d ? shape.d : 1);
-    const tmap_u32 pieces = all > TMAPI_STORE_STAGED ? 2 : 1; // that are staged
-    const tmap_u32 bands = all <= 4 && shape.n >= TMAPI_STORE_LARGE ? 2 : 1;
     if (shape.d > TMAP_PAIRS_SUMS_D_MAX) return TMAP_EINVAL;
-    return tmapi_store_plan_of(shape, bands * TMAPI_STORE_BAND, TMAP_PAIRS_SUMS_THREADS,
-                               pieces * tmapi_store_piece(all), out);
+    return tmapi_store_plan_of(shape, tmapi_store_sums_side(shape.n, all, 0),
+                               TMAP_PAIRS_SUMS_THREADS, tmapi_store_sums_staged(all, 0), out);
 }
 
 // ---- changes of a plan --------------------------------------------------------------------------
@@ -163,6 +183,22 @@ TMAP_FN int tmap_pairs_store_plan_pitch_of(tmap_pairs_plan *plan, tmap_u64 pitch
     plan->pitch = pitch;
     tmapi_pairs_plan_rows_of(plan);
     return TMAP_OK;
+}
+
+// Sets the bytes of a sum of tmap_pairs_store_sums, up to 16 in a new plan. Above 16, tiles are of
+// 64 x 64 pairs. bytes: a multiple of 4, 4 to TMAP_PAIRS_SUM_MAX. The share becomes all items.
+// Returns TMAP_EINVAL for a null pointer, a plan of anything but sums, and bytes outside the range.
+TMAP_FN int tmap_pairs_store_plan_sum_of(tmap_pairs_plan *plan, tmap_u32 bytes) {
+    tmap_pairs_plan changed;
+    if (!tmapi_pairs_plan_made(plan) || !plan->layout || plan->block != TMAP_PAIRS_SUMS_THREADS ||
+        bytes < 4 || bytes > TMAP_PAIRS_SUM_MAX || bytes % 4)
+        return TMAP_EINVAL;
+    const tmap_u32 all = tmapi_store_all(plan->size, plan->d);
+    const int large = bytes > TMAPI_STORE_SUM_FEW;
+    changed = *plan, changed.side = tmapi_store_sums_side(plan->n, all, large);
+    changed.shared =
+        tmapi_store_plane(changed.side, plan->value) * tmapi_store_sums_staged(all, large);
+    return tmapi_pairs_plan_change(plan, changed);
 }
 
 // Number of tiles before row number `row` of tiles.
@@ -244,7 +280,7 @@ static inline cudaError_t tmap_pairs_store_plan_make(tmap_pairs_store_shape shap
 
 // Makes the plan of a kernel of TMAP_PAIRS_SUMS_THREADS threads that calls tmap_pairs_store_sums.
 // As tmap_pairs_store_plan_make, but tiles are of 256 x 256 pairs for 8192 points or more of up to
-// 64 bytes.
+// 64 bytes. tmap_pairs_store_plan_sum must follow if a sum has more than 16 bytes.
 static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape shape,
                                                           const void *kernel,
                                                           tmap_pairs_plan *out) {
@@ -255,6 +291,12 @@ static inline cudaError_t tmap_pairs_store_sums_plan_make(tmap_pairs_store_shape
 // tmap_pairs_store_plan_pitch_of, with an error of CUDA.
 static inline cudaError_t tmap_pairs_store_plan_pitch(tmap_pairs_plan *plan, tmap_u64 pitch) {
     return tmapi_launch_error(tmap_pairs_store_plan_pitch_of(plan, pitch));
+}
+
+// tmap_pairs_store_plan_sum_of, with an error of CUDA.
+// Example: tmap_pairs_store_plan_sum(&plan, 36), for nine floats a pair.
+static inline cudaError_t tmap_pairs_store_plan_sum(tmap_pairs_plan *plan, tmap_u32 bytes) {
+    return tmapi_launch_error(tmap_pairs_store_plan_sum_of(plan, bytes));
 }
 
 // Launches a kernel that calls tmap_pairs_store or tmap_pairs_store_sums, as tmap_pairs_launch
@@ -272,17 +314,19 @@ static inline cudaError_t tmap_pairs_store_launch(const tmap_pairs_plan *plan, t
 
 // A tile of `side` x `side` points: `across` bands, 1 or 2. Constants are: size, bytes (of a
 // coordinate and of a value, 0: bits); warps of the block, 4 to 16; lanes that copy a point
-// together, 1 or 4; wide, columns of a lane.
+// together, 1 or 4; wide, columns of a lane; tall, rows that a warp takes at a time, fewer than 8
+// only for sums of more than 16 bytes; sum, bytes from one sum of a lane to the next.
 typedef struct tmapi_store {
     const unsigned char *points, *others; // of the tile's set
     unsigned char *out;
     tmap_u64 pitch;
-    tmap_u32 side, across, warps, lanes, wide, size, bytes, d;
+    tmap_u32 side, across, warps, lanes, wide, tall, sum, size, bytes, d;
     int n, rows, columns; // points of rows, rows that are written, points of columns
     int row, column;      // the tile's first
     int condensed, lower, hollow;
-    int two;  // 1: a second set, so the matrix has all pairs
-    int free; // 1: all rows of the matrix are full
+    tmap_u32 set; // the tile's
+    int two;      // 1: a second set, so the matrix has all pairs
+    int free;     // 1: all rows of the matrix are full
 } tmapi_store;
 
 // Tile number `item` of a plan.
@@ -299,7 +343,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.n = (int)plan->n, s.rows = (int)plan->rows, s.two = plan->others != 0;
     s.columns = s.two ? (int)plan->others : s.n;
     s.warps = warps, s.lanes = lanes, s.side = side, s.across = side / TMAPI_STORE_BAND;
-    s.wide = TMAPI_STORE_WIDE;
+    s.wide = TMAPI_STORE_WIDE, s.tall = TMAPI_STORE_ROWS, s.sum = 0;
     s.row = (int)(row * side), s.column = (int)(column * side);
     s.condensed = layout == TMAP_PAIRS_CONDENSED, s.lower = layout == TMAP_PAIRS_LOWER;
     s.hollow = !s.two && (plan->layout & TMAP_PAIRS_HOLLOW) != 0;
@@ -307,7 +351,7 @@ TMAP_DEVICE tmapi_store tmapi_store_make(const tmap_pairs_plan *plan, tmap_u32 i
     s.size = points.size, s.d = points.d, s.bytes = bytes, s.pitch = plan->step;
     s.points = (const unsigned char *)points.a;
     s.others = (const unsigned char *)(s.two ? points.b : points.a);
-    s.out = (unsigned char *)out;
+    s.out = (unsigned char *)out, s.set = (tmap_u32)set;
     if (plan->sets > 1) {
         s.points += set * plan->n * s.d * s.size;
         s.others += set * (tmap_u32)s.columns * s.d * s.size;
@@ -330,6 +374,12 @@ typedef struct tmapi_store_strip {
     tmap_u32 step, shrink;
 } tmapi_store_strip;
 
+// Values that a lane stores together.
+TMAP_DEVICE tmap_u32 tmapi_store_together(const tmapi_store *s) {
+    const tmap_u32 v = tmapi_store_values(s->bytes);
+    return v < s->wide ? v : s->wide;
+}
+
 // Where the lane's column c is staged. strip: an expression; v: a constant.
 #define TMAPI_STORE_COLUMN(strip, v, c) ((strip)->mine[(c) % (v)] + (c) / (v)*32 * 16)
 
@@ -339,7 +389,7 @@ TMAP_DEVICE int tmapi_store_column(int v, tmap_u32 c) { return (int)c / v * 32 *
 // Where column x of the staged ones is stored among them: in v runs, so that the lanes of a warp,
 // which read every v-th column, read contiguous memory.
 TMAP_DEVICE tmap_u32 tmapi_store_place(const tmapi_store *s, tmap_u32 x) {
-    const tmap_u32 v = tmapi_store_values(s->bytes);
+    const tmap_u32 v = tmapi_store_together(s);
     return x % v * ((s->side + tmapi_store_before(s->bytes)) / v) + x / v;
 }
 
@@ -361,21 +411,26 @@ TMAP_DEVICE int tmapi_store_full(const tmapi_store *s, int i, int j) {
     return full < 0 ? 0 : full < TMAPI_STORE_ROWS ? full : TMAPI_STORE_ROWS;
 }
 
-// Strips side by side in a band; strips of a warp; strip number `turn` of these.
+// Strips side by side in a tile, and below each other for all warps; strips of a warp; strip number
+// `turn` of these.
 TMAP_DEVICE tmap_u32 tmapi_store_beside(const tmapi_store *s) {
-    return s->across * TMAPI_STORE_WIDE / s->wide;
+    return s->tall < TMAPI_STORE_ROWS ? 1 : s->across * TMAPI_STORE_WIDE / s->wide;
+}
+TMAP_DEVICE tmap_u32 tmapi_store_below(const tmapi_store *s) {
+    return s->tall < TMAPI_STORE_ROWS ? s->side / (TMAPI_STORE_PERIOD * s->tall) : s->across;
 }
 TMAP_DEVICE tmap_u32 tmapi_store_strips(const tmapi_store *s) {
-    return s->across * tmapi_store_beside(s) * (TMAPI_STORE_PERIOD / s->warps);
+    return tmapi_store_below(s) * tmapi_store_beside(s) * (TMAPI_STORE_PERIOD / s->warps);
 }
 TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_u32 turn,
                                                      const unsigned char *staged) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), before = tmapi_store_before(s->bytes);
+    const tmap_u32 v = tmapi_store_together(s), before = tmapi_store_before(s->bytes);
     const tmap_u32 run = (s->side + before) / v * 16; // bytes
     const tmap_u32 turns = TMAPI_STORE_PERIOD / s->warps, square = turn / turns;
     const tmap_u32 beside = tmapi_store_beside(s); // 1 or 2
-    const tmap_u32 lane = threadIdx.x % 32, y = turn % turns * s->warps + threadIdx.x / 32 +
-                                                (square >> (beside - 1)) * TMAPI_STORE_BAND;
+    const tmap_u32 lane = threadIdx.x % 32,
+                   y = turn % turns * s->warps + threadIdx.x / 32 +
+                       (square >> (beside - 1)) * (TMAPI_STORE_PERIOD * s->tall);
     const tmap_u32 x = (square & (beside - 1)) * TMAPI_STORE_BAND;
     const tmap_u32 i = (tmap_u32)s->row + y;
     const tmap_u64 begin = tmapi_store_begin(s, i);
@@ -438,21 +493,21 @@ TMAP_DEVICE int tmapi_store_range(const tmapi_store *s, int i, int *first) {
 // row is full. Collective for the warp.
 TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip *strip,
                                    const int full, const tmapi_store_out *out) {
-    const tmap_u32 bytes = s->bytes, v = tmapi_store_values(bytes);
+    const tmap_u32 bytes = s->bytes, v = tmapi_store_together(s);
     int first;
     const int end = tmapi_store_range(s, strip->i, &first);
     if (!bytes) {
         const int lane = (int)(threadIdx.x % 32), column = strip->j + 31 * lane; // its first
         tmap_u32 word = 0;
 #pragma unroll
-        for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
+        for (tmap_u32 c = 0; c < s->wide; ++c) {
             const int j = strip->j + (int)c * 32;
             const int placed = full || (j >= first && j < end && !(s->hollow && j == strip->i));
             const tmap_u32 votes =
                 __ballot_sync(0xffffffffu, placed && ((const tmap_u32 *)out->bytes)[c]);
             if (threadIdx.x % 32 == c) word = votes;
         }
-        if (lane < TMAPI_STORE_WIDE && strip->i < s->rows && column < end)
+        if (lane < (int)s->wide && strip->i < s->rows && column < end)
             *(tmap_u32 *)strip->at = word;
         return;
     }
@@ -463,8 +518,11 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
         if (g >= s->wide / v) break;
         if (full || (j >= first && to <= end && !(s->hollow && j <= strip->i && to > strip->i))) {
             uint4 vector;
-            tmapi_value_copy(&vector, out->bytes + 16 * g, 16);
-            TMAPI_STCS((uint4 *)at, vector);
+            tmapi_value_copy(&vector, out->bytes + 16 * g, v * bytes);
+            if (v * bytes == 8)
+                TMAPI_STCS((uint2 *)at, make_uint2(vector.x, vector.y));
+            else
+                TMAPI_STCS((uint4 *)at, vector);
         } else if (to > first && j < end) {
 #pragma unroll
             for (tmap_u32 c = 0; c < 4; ++c) {
@@ -685,45 +743,45 @@ TMAP_DEVICE void tmapi_store_ready(const tmapi_store *s, int whole, tmap_u32 fir
 // ---- a value for each pair ----------------------------------------------------------------------
 
 // Your function: writes the value of a pair to *value, `bytes` bytes of the plan; for
-// TMAP_PAIRS_BIT a 32-bit 0 or not 0. pair: i and j within the set, whose number it does not
-// receive. Condensed matrices: i < j only. Square matrices (and two sets): every (i, j), also i = j
-// and i > j. Lower ones: j <= i, also i = j. The value of (i, i) need not be 0, nor that of (i, j)
-// equal to that of (j, i). a, b: points i and j, copies of their d coordinates.
+// TMAP_PAIRS_BIT a 32-bit 0 or not 0. pair: i and j within the set, whose number is
+// tmap_pairs_set(a). Condensed matrices: i < j only. Square matrices (and two sets): every (i, j),
+// also i = j and i > j. Lower ones: j <= i, also i = j. The value of (i, i) need not be 0, nor that
+// of (i, j) equal to that of (j, i). a, b: points i and j, copies of their d coordinates.
 typedef void (*tmap_pairs_value)(void *job, tmap_pair pair, const void *a, const void *b,
                                  void *value);
 
-typedef struct tmapi_store_whole {
-    alignas(16) unsigned char bytes[16 * TMAPI_STORE_VECTORS];
-} tmapi_store_whole;
+typedef tmapi_pairs_point tmapi_store_whole; // of 16 * TMAPI_STORE_VECTORS bytes
 
 // Reads a complete point, whose vectors are `plane` bytes apart.
 TMAP_DEVICE void tmapi_store_get(const tmapi_store *s, const unsigned char *from, tmap_u32 plane,
-                                 tmapi_store_whole *point) {
+                                 unsigned char *point) {
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAPI_STORE_VECTORS; ++k)
-        if (k * 16 < s->d * s->size) tmapi_value_copy(point->bytes + 16 * k, from + k * plane, 16);
+        if (k * 16 < s->d * s->size) tmapi_value_copy(point + 16 * k, from + k * plane, 16);
 }
 
 // Computes a lane's values of a row of a strip.
 typedef void (*tmapi_store_row_do)(const tmapi_store *s, const tmapi_store_strip *strip, int full,
-                                   const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                   const tmapi_pairs_row *row, const tmapi_store_whole *columns,
                                    tmapi_store_out *out, void *context);
 
 // Computes the full rows of a strip, which are its first ones, or its other rows. full: a constant.
 TMAP_DEVICE void tmapi_store_rows(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                   tmapi_store_row_do values, void *context) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), plane = tmapi_store_plane(s->side, s->bytes);
-    tmapi_store_whole columns[TMAPI_STORE_WIDE], row;
+    const tmap_u32 v = tmapi_store_together(s), plane = tmapi_store_plane(s->side, s->bytes);
+    tmapi_store_whole columns[TMAPI_STORE_WIDE];
+    tmapi_pairs_row row;
+    row.set = s->set;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c)
-        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, &columns[c]);
+        tmapi_store_get(s, TMAPI_STORE_COLUMN(&strip, v, c), plane, columns[c].bytes);
 #pragma unroll 1
     for (int r = 0; full ? strip.full > 0 : r < TMAPI_STORE_ROWS; ++r) {
         if (!full) __syncwarp(); // or the compiler makes a loop for each metric and each layout
         if (!full && strip.i >= s->rows) break;
         if (full || strip.full <= 0) {
             tmapi_store_out out;
-            tmapi_store_get(s, strip.rows, plane, &row);
+            tmapi_store_get(s, strip.rows, plane, row.bytes);
             values(s, &strip, full, &row, columns, &out, context);
             tmapi_store_write(s, &strip, full, &out);
         }
@@ -753,7 +811,7 @@ typedef struct tmapi_store_value {
 
 // Calls your function only for pairs that exist in the output.
 TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_strip *strip,
-                                       int full, const tmapi_store_whole *row,
+                                       int full, const tmapi_pairs_row *row,
                                        const tmapi_store_whole *columns, tmapi_store_out *out,
                                        void *context) {
     const tmapi_store_value *v = (const tmapi_store_value *)context;
@@ -764,7 +822,7 @@ TMAP_DEVICE void tmapi_store_value_row(const tmapi_store *s, const tmapi_store_s
     pair.i = (tmap_u32)strip->i;
 #pragma unroll
     for (tmap_u32 c = 0; c < TMAPI_STORE_WIDE; ++c) {
-        const int j = strip->j + tmapi_store_column((int)tmapi_store_values(s->bytes), c);
+        const int j = strip->j + tmapi_store_column((int)tmapi_store_together(s), c);
         pair.j = (tmap_u32)j;
         if (!full) tmapi_value_zero(out->bytes + c * bytes, bytes);
         if (full || (j >= first && j < end && !(s->hollow && j == strip->i)))
@@ -837,31 +895,47 @@ typedef void (*tmap_pairs_part)(void *job, void *sum);
 typedef void (*tmap_pairs_finish)(void *job, tmap_pair pair, const void *sum, void *value);
 
 // How a value is computed: start, then add for all coordinates in an order that is the same for
-// every pair, then finish. The matrix decides which pairs exist, as for tmap_pairs_value, (i, i)
-// and i > j included; the functions may also be called for pairs that do not exist, whose values
-// are dropped.
+// every pair, then finish. Loops over the parts of a sum need constant bounds: else it is not held
+// in registers. The matrix decides which pairs exist, as for tmap_pairs_value, (i, i) and i > j
+// included; the functions may also be called for pairs that do not exist, whose values are dropped.
 typedef struct tmap_pairs_sum {
     tmap_pairs_start start;
     tmap_pairs_add add;
     tmap_pairs_part part; // or 0: called after each `period` coordinates except the last
     tmap_pairs_finish finish;
-    tmap_u32 bytes;  // of a sum, a constant: a multiple of 4, 4 to TMAP_PAIRS_SUM_MAX
+    tmap_u32 bytes;  // of a sum, a constant: a multiple of 4, 4 to TMAP_PAIRS_SUM_MAX; of more than
+                     // 16, the plan's (tmap_pairs_store_plan_sum)
     tmap_u32 period; // coordinates, a power of two, 64 bytes or more; need not be constant
 } tmap_pairs_sum;
 
+// A sum of up to 16 bytes, or a part of a larger one.
 typedef struct tmapi_store_sum {
-    alignas(16) unsigned char bytes[TMAP_PAIRS_SUM_MAX];
+    alignas(16) unsigned char bytes[TMAPI_STORE_SUM_FEW];
 } tmapi_store_sum;
 
-// Computes the values of 8 rows from their sums and stores them. full: 1: all rows are full; 0: the
-// same code stores 8 values at a time, because there is much of it.
+// The sum of row r and column c among those of a lane, which are contiguous if they are large.
+TMAP_DEVICE unsigned char *tmapi_store_sum_at(const tmapi_store *s,
+                                              tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST],
+                                              tmap_u32 r, tmap_u32 c) {
+    return s->sum ? sums[0][0].bytes + (r * s->wide + c) * s->sum : sums[r][c].bytes;
+}
+
+// Copies sum number `from` of a lane to number `to`, both of `parts` parts.
+TMAP_DEVICE void tmapi_store_sum_copy(tmapi_store_sum *sums, tmap_u32 to, tmap_u32 from,
+                                      tmap_u32 parts) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < parts; ++k) sums[to * parts + k] = sums[from * parts + k];
+}
+
+// Computes the values of a strip's rows from their sums and stores them. full: 1: all are full; 0:
+// the same code stores 8 values at a time, or a row of large sums, because there is much of it.
 TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip strip, const int full,
                                     tmap_pairs_finish finish, void *job,
                                     tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
-    const tmap_u32 v = tmapi_store_values(s->bytes), bytes = s->bytes ? s->bytes : 4;
-    const tmap_u32 rows = full ? TMAPI_STORE_ROWS : 8 / s->wide;
+    const tmap_u32 v = tmapi_store_together(s), bytes = s->bytes ? s->bytes : 4;
+    const tmap_u32 rows = s->tall < TMAPI_STORE_ROWS ? 1 : full ? TMAPI_STORE_ROWS : 8 / s->wide;
 #pragma unroll 1
-    for (tmap_u32 part = 0; part < TMAPI_STORE_ROWS / rows; ++part) {
+    for (tmap_u32 part = 0; part < s->tall / rows; ++part) {
 #pragma unroll
         for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
             tmapi_store_out out;
@@ -871,14 +945,18 @@ TMAP_DEVICE void tmapi_store_finish(const tmapi_store *s, tmapi_store_strip stri
 #pragma unroll
             for (tmap_u32 c = 0; c < s->wide; ++c) {
                 pair.j = (tmap_u32)(strip.j + tmapi_store_column((int)v, c));
-                finish(job, pair, sums[r][c].bytes, out.bytes + c * bytes);
+                finish(job, pair, tmapi_store_sum_at(s, sums, r, c), out.bytes + c * bytes);
             }
             tmapi_store_write(s, &strip, full, &out);
             tmapi_store_next(s, &strip);
         }
 #pragma unroll
-        for (tmap_u32 x = 0; x < (TMAPI_STORE_ROWS - rows) * s->wide; ++x) // the next ones
-            sums[x / s->wide][x % s->wide] = sums[x / s->wide + rows][x % s->wide];
+        for (tmap_u32 x = 0; x < (s->tall - rows) * s->wide; ++x) { // the next ones
+            if (s->sum)
+                tmapi_store_sum_copy(sums[0], x, x + rows * s->wide, s->sum / 16);
+            else
+                sums[x / s->wide][x % s->wide] = sums[x / s->wide + rows][x % s->wide];
+        }
     }
 }
 
@@ -896,12 +974,12 @@ TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *
                                  const tmapi_value *columns, tmap_pairs_add add, void *job,
                                  tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
 #pragma unroll
-    for (tmap_u32 r = 0; r < TMAPI_STORE_ROWS; ++r) {
+    for (tmap_u32 r = 0; r < s->tall; ++r) {
         tmapi_value row;
         tmapi_value_copy(row.bytes, strip->rows + r * (TMAPI_STORE_PERIOD * 16) + at, 16);
 #pragma unroll
         for (tmap_u32 c = 0; c < s->wide; ++c)
-            add(job, sums[r][c].bytes, row.bytes, columns[c].bytes);
+            add(job, tmapi_store_sum_at(s, sums, r, c), row.bytes, columns[c].bytes);
     }
 }
 
@@ -910,7 +988,7 @@ TMAP_DEVICE void tmapi_store_add(const tmapi_store *s, const tmapi_store_strip *
 TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_strip *strip,
                                      tmap_u32 from, tmap_u32 to, const tmapi_store_ways *w,
                                      tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
-    const tmap_u32 v = tmapi_store_values(s->bytes);
+    const tmap_u32 v = tmapi_store_together(s);
     const tmap_u32 plane = tmapi_store_plane(s->side, s->bytes);
 #pragma unroll 1
     do {
@@ -932,8 +1010,8 @@ TMAP_DEVICE void tmapi_store_add_all(const tmapi_store *s, const tmapi_store_str
 TMAP_DEVICE void tmapi_store_do_sums(const tmapi_store *s, tmap_pairs_part what, void *job,
                                      tmapi_store_sum (*sums)[TMAPI_STORE_WIDEST]) {
 #pragma unroll
-    for (tmap_u32 x = 0; x < TMAPI_STORE_ROWS * s->wide; ++x)
-        what(job, sums[x / s->wide][x % s->wide].bytes);
+    for (tmap_u32 x = 0; x < s->tall * s->wide; ++x)
+        what(job, tmapi_store_sum_at(s, sums, x / s->wide, x % s->wide));
 }
 
 // Adds the staged vectors first .. first + here - 1, of `all` vectors of a point, and ends a part
@@ -963,7 +1041,9 @@ TMAP_DEVICE void tmapi_store_add_parts(const tmapi_store *s, const tmapi_store_s
 TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
                                   const tmapi_store_scale *scale, const tmapi_store_ways *w) {
     const tmap_u32 per = 16 / s->size, all = tmapi_store_all(s->size, s->d);
-    const tmap_u32 piece = tmapi_store_piece(all), strips = tmapi_store_strips(s);
+    const tmap_u32 most =
+        s->tall < TMAPI_STORE_ROWS ? TMAPI_STORE_STAGED_LARGE : TMAPI_STORE_STAGED;
+    const tmap_u32 piece = tmapi_store_piece(all, most), strips = tmapi_store_strips(s);
     tmapi_store_sum sums[TMAPI_STORE_ROWS][TMAPI_STORE_WIDEST];
     const tmap_u32 other = piece < all ? piece * tmapi_store_plane(s->side, s->bytes) : 0;
     tmap_u32 turn = 0, k = all; // the strip; its vector, `all` before the first
@@ -979,7 +1059,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
             tmapi_store_add_parts(s, &strip, k, all - k < piece ? all - k : piece, all, w, sums);
             if (!then) {
                 strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
-                if (strip.full == TMAPI_STORE_ROWS)
+                if (s->tall == TMAPI_STORE_ROWS && strip.full == TMAPI_STORE_ROWS)
                     tmapi_store_finish(s, strip, 1, w->sum.finish, w->jobs[0], sums);
                 else
                     tmapi_store_finish(s, strip, 0, w->sum.finish, w->jobs[0], sums);
@@ -1000,7 +1080,9 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
 // tmap_pairs_store does, with blocks of TMAP_PAIRS_SUMS_THREADS threads. plan: of
 // tmap_pairs_store_sums_plan_make, which gives the number of coordinates; points.d is ignored.
 // points: copied faster if they are at a multiple of 16 and have a multiple of 16 bytes each. sum:
-// all members but the period are constants. bytes, out: as for tmap_pairs_store.
+// all members but the period are constants; with sum.bytes outside its range, or above 16 where
+// tmap_pairs_store_plan_sum has not said so, nothing is written. bytes, out: as for
+// tmap_pairs_store.
 // Cost: for each pair and 16 bytes of coordinates, add, and a third of an instruction for each 4
 // bytes; for each pair, finish, about 4 instructions and a store.
 TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points points,
@@ -1008,13 +1090,25 @@ TMAP_DEVICE void tmap_pairs_store_sums(const tmap_pairs_plan *plan, tmap_points 
     const tmapi_store_scale none = {0, 0, 0};
     const tmapi_store_ways ways = {sum, {job, job, job}, 0};
     const tmap_points of_plan = {points.a, points.b, points.size, plan->d};
-    if (!tmapi_store_check(plan, of_plan, bytes, TMAP_PAIRS_SUMS_THREADS, "tmap_pairs_store_sums"))
+    const int large = sum.bytes > TMAPI_STORE_SUM_FEW;
+    if (!tmapi_store_check(plan, of_plan, bytes, TMAP_PAIRS_SUMS_THREADS,
+                           "tmap_pairs_store_sums") ||
+        !TMAPI_CHECK(sum.bytes % 4 == 0 && sum.bytes - 4 <= TMAP_PAIRS_SUM_MAX - 4,
+                     "tmap_pairs_store_sums", "sum.bytes is not a multiple of 4 from 4 to 256") ||
+        !TMAPI_CHECK(large == (plan->side == TMAPI_STORE_SUM_SIDE), "tmap_pairs_store_sums",
+                     "sum.bytes is not that of tmap_pairs_store_plan_sum"))
         return;
+    if (large && (sum.bytes > TMAP_PAIRS_SUM_MAX || plan->side != TMAPI_STORE_SUM_SIDE)) return;
 #pragma unroll 1
     for (tmap_u32 t = blockIdx.x; t < (tmap_u32)plan->count; t += gridDim.x) {
         points.d = plan->d; // a number of the caller's would take more registers
-        const tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t, plan->side,
-                                               TMAPI_STORE_SUMS_WARPS, 4, points, bytes, out);
+        tmapi_store s = tmapi_store_make(plan, (tmap_u32)plan->first + t,
+                                         large ? TMAPI_STORE_SUM_SIDE : plan->side,
+                                         TMAPI_STORE_SUMS_WARPS, 4, points, bytes, out);
+        if (large) {
+            s.wide = TMAPI_STORE_SUM_WIDE, s.tall = tmapi_store_sum_rows(sum.bytes);
+            s.sum = (sum.bytes + 15) / 16 * 16;
+        }
         tmapi_store_sums(&s, tmapi_pairs_memory(), &none, &ways);
         __syncthreads(); // before the next tile's points arrive
     }

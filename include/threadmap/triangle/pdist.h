@@ -231,7 +231,7 @@ TMAP_DEVICE tmapi_store tmapi_pdist_tile(const tmap_pairs_plan *plan, const tmap
 
 // Computes the values of a row. Those that do not exist are dropped.
 TMAP_DEVICE void tmapi_pdist_few_row(const tmapi_store *s, const tmapi_store_strip *, int,
-                                     const tmapi_store_whole *row, const tmapi_store_whole *columns,
+                                     const tmapi_pairs_row *row, const tmapi_store_whole *columns,
                                      tmapi_store_out *out, void *way) {
     const tmap_pair pair = {0, 0};
 #pragma unroll
