@@ -47,7 +47,7 @@ static double height_of(const tmap_raster_map *map, int input, tmap_u32 x, tmap_
     case SPILL_ENDS:
         if (map->type == TMAP_RASTER_F32) return floats[chance % 8];
         if (map->type == TMAP_RASTER_I16) return (int)(chance % 4) * 21845 - 32768;
-        return chance % 4 * 1431655765.0 - 2147483648.0;
+        return (chance % 8 < 4 ? chance % 4 : 3) * 1431655765.0 - 2147483648.0;
     default: return flood_input(input, x, y, w, h);
     }
 }
@@ -191,6 +191,7 @@ static void check_random(tmap_u64 *random, tmap_u32 number) {
     map.has_nodata = kit_below(random, 3) == 0, map.nodata = FLOOD_NODATA;
     const int input = (int)kit_below(random, SPILL_INPUTS), outlets = (int)kit_below(random, 4);
     const int masked = (int)kit_below(random, 2);
+    if (input == SPILL_ENDS) map.has_nodata = 1; // the largest integers beside walls
     if (!check_turn()) return;
     const problem p = problem_make(map, input, outlets, masked, number);
     check_levels(&p);
