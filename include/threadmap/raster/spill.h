@@ -29,7 +29,7 @@
 // Makes the plan of tmap_spill_plan_make from the facts of a device.
 // map: its ranges are in raster/map.h; type: TMAP_RASTER_I16, _I32 or _F32. form: TMAP_SPILL_LEVEL
 // or _DEPTH. outlets: a sum of TMAP_SPILL_BORDER and _NODATA, or 0 for a mask alone.
-// plan->workspace: about 2.3 bytes a cell; 16384 x 16384 cells: 612 MB. Writes *plan only on
+// plan->workspace: about 2.2 bytes a cell; 16384 x 16384 cells: 596 MB. Writes *plan only on
 // success. Returns TMAP_EINVAL for a null pointer and an argument outside its range, or a device
 // whose blocks have less than 57360 bytes of shared memory; TMAP_ERANGE for a map of 2^25 tiles of
 // 64 x 64 cells or more, about 10^11 cells.
