@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// spill_rows.h: the rows of bench_flood of the work `spill`: the level at which each cell floods from
-// the border, with 8 neighbours, by the library and by a serial priority flood on the host.
+// spill_rows.h: the rows of bench_flood of the work `spill`: the level at which each cell floods
+// from the border, with 8 neighbours, by the library and by a serial priority flood on the host.
 //
 // Up to a width the host's levels are what every cell is compared with. In larger maps each cell's
 // level must be the higher one of its height and its lowest neighbour's level, and the cells below
@@ -25,7 +25,8 @@ TMAP_FN float spill_chance(tmap_u32 x, tmap_u32 y, tmap_u32 octave) {
     return (float)(flood_hash_cell(x, y, octave) >> 8) / 16777216;
 }
 
-// A height from 0 to 3: octaves of 4096 cells down to 8 or 1, each of 0.55 of the last one's height.
+// A height from 0 to 3: octaves of 4096 cells down to 8 or 1, each of 0.55 of the last one's
+// height.
 TMAP_FN float spill_height(int input, tmap_u32 x, tmap_u32 y) {
     float sum = 0, part = 1;
     if (input == SPILL_NOISE) return spill_chance(x, y, 0);

@@ -20,6 +20,8 @@ enum {
     SPILL_SLOPE,                // to the east
     SPILL_CORRIDOR,             // a serpentine whose floor rises and falls, 0 to 9
     SPILL_SPIRAL,               // the same of a spiral
+    SPILL_DIAGONAL,             // a corridor over the corners of cells and tiles, to the east
+    SPILL_ANTIDIAGONAL,         // and to the west
     SPILL_ENDS,                 // the least and the largest heights of a type
     SPILL_INPUTS
 };
@@ -44,6 +46,8 @@ static double height_of(const tmap_raster_map *map, int input, tmap_u32 x, tmap_
     case SPILL_SLOPE: return -(double)x;
     case SPILL_CORRIDOR: return flood_serpentine(x, y, w) ? chance % 10 : 50 + chance % 2;
     case SPILL_SPIRAL: return flood_spiral(x, y, w, h) ? chance % 10 : 50 + chance % 2;
+    case SPILL_DIAGONAL: return x == y ? chance % 10 : 50;
+    case SPILL_ANTIDIAGONAL: return x + y + 1 == 128 ? chance % 10 : 50;
     case SPILL_ENDS:
         if (map->type == TMAP_RASTER_F32) return floats[chance % 8];
         if (map->type == TMAP_RASTER_I16) return (int)(chance % 4) * 21845 - 32768;
@@ -202,8 +206,8 @@ static void check_random(tmap_u64 *random, tmap_u32 number) {
 
 // Corridors and noise over several tiles, and a plain, which is one plateau.
 static void check_large(void) {
-    static const int inputs[] = {SPILL_CORRIDOR, SPILL_SPIRAL,   SPILL_NOISE,
-                                 SPILL_HILLS,    SPILL_PLATEAUS, FLOOD_WET};
+    static const int inputs[] = {SPILL_CORRIDOR, SPILL_SPIRAL, SPILL_NOISE,    SPILL_HILLS,
+                                 SPILL_PLATEAUS, FLOOD_WET,    SPILL_DIAGONAL, SPILL_ANTIDIAGONAL};
     for (size_t i = 0; i < COUNT(inputs); ++i)
         for (int eight = 0; eight < 2; ++eight) {
             const tmap_u64 side = kit_full ? 1500 : 330;

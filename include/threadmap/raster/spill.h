@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// spill.h: the level at which each cell of a height map floods: the lowest level at which water from
-// the outlets reaches it, for all levels in one call. Hydrologists call it filling of depressions.
+// spill.h: the level at which each cell of a height map floods: the lowest level at which water
+// from the outlets reaches it. One call answers all levels. Hydrologists call it filling of
+// depressions.
 //
-//     level(c) = min over paths from an outlet to c of the highest cell of the path, both ends in it
+//     level(c) = min over paths from an outlet to c of the path's highest cell, both ends counted
 //
 // A path goes from a cell to one of its 4 neighbours (over edges), or of its 8 (over corners too).
 // Outlets are cells of the map's border, cells that touch NODATA, and cells of a mask. A cell is
@@ -14,13 +15,14 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_spill(&plan, heights, 0, workspace, levels, stream);
 //
-// Sources: the division into tiles whose borders a graph of their own joins is that of R. Barnes,
-// "Parallel priority-flood depression filling for trillion cell digital elevation models on desktops
-// or clusters", Computers & Geosciences 96, 2016. Here a tile is solved by the rounds of O. Boruvka,
-// 1926, as all tiles together are: each basin joins the neighbour over its lowest saddle.
+// Sources: the division into tiles whose borders a graph of their own joins is that of R.
+// Barnes, "Parallel priority-flood depression filling for trillion cell digital elevation models
+// on desktops or clusters", Computers & Geosciences 96, 2016. Here a tile is solved by the
+// rounds of O. Boruvka, 1926, as all tiles together are: each basin joins the neighbour over its
+// lowest saddle.
 //
-// Launches: one that solves tiles, three for each round, of which those after the last round that
-// joins anything return at once, and one that writes.
+// Launches: one that solves tiles, three for each round, and one that writes. Launches of rounds
+// that have nothing to join return at once.
 #ifndef TMAP_RASTER_SPILL_H
 #define TMAP_RASTER_SPILL_H
 
@@ -71,10 +73,10 @@ TMAP_FN int tmap_spill_plan_of(const tmap_raster_map *map, int form, int outlets
 
 // ---- all tiles ----------------------------------------------------------------------------------
 //
-// The same rounds for the nodes of all tiles. Node 0 is outside: nothing it needs, and it joins
-// none. Edges are the links in tiles, and neighbours of two tiles' rings, which are compared anew
-// in each round until all of a tile's are within a component. An exit is one word of 64 bits: the
-// saddle above and the neighbour below, so that one minimum finds both.
+// The same rounds for the nodes of all tiles. Node 0 is outside: it joins no other one. Edges
+// are the links in tiles, and neighbours of two tiles' rings, which are compared anew in each
+// round until all of a tile's are within a component. An exit is one word of 64 bits: the saddle
+// above and the neighbour below, so that one minimum finds both.
 
 // The round's exits.
 TMAP_DEVICE tmap_u64 *tmapi_spill_exits_of(const tmapi_spill *f, tmap_u32 round) {
@@ -91,7 +93,7 @@ TMAP_DEVICE tmap_u32 tmapi_spill_node(tmap_u64 tile, tmap_u32 number) {
     return number ? (tmap_u32)(tile * TMAPI_SPILL_NODES) + number : 0;
 }
 
-// An edge between two nodes: lowers the exits of their components. Returns 0 if they have the same.
+// An edge between two nodes: lowers the exits of their components. Returns 0 within a component.
 TMAP_DEVICE int tmapi_spill_edge(const tmapi_spill *f, tmap_u32 a, tmap_u32 b, tmap_u32 saddle) {
     tmap_u64 *exits = tmapi_spill_exits_of(f, f->round);
     const tmap_u32 up[2] = {f->parent[a], f->parent[b]};
@@ -114,8 +116,8 @@ TMAP_DEVICE int tmapi_spill_seam(const tmapi_spill *f, tmap_u64 tile, tmap_u32 p
                             f->keys[i] > f->keys[k] ? f->keys[i] : f->keys[k]);
 }
 
-// The edges of a thread of 128 for a tile: the link of a node; a cell of the last column or row and
-// its neighbours in the next tile; two corners. Returns 0 if all are within a component.
+// The edges of a thread of 128 for a tile: the link of a node; a cell of the last column or row
+// and its neighbours in the next tile; two corners. Returns 0 if all are within a component.
 TMAP_DEVICE int tmapi_spill_tile_edges(const tmapi_spill *f, tmap_u64 tile) {
     const tmap_u32 across = f->plan.tiles_x, tx = (tmap_u32)(tile % across);
     const tmap_u32 last = TMAPI_SPILL_LAST, i = threadIdx.x % TMAPI_SPILL_SIDE;
@@ -185,8 +187,8 @@ static __global__ void __launch_bounds__(256) tmapi_spill_move_kernel(tmapi_spil
         }
 }
 
-// Writes the results of a tile: the higher one of the level at which a cell's water leaves the tile
-// and that of its node.
+// Writes the results of a tile: the higher one of the level at which a cell's water leaves the
+// tile and that of its node.
 static __global__ void __launch_bounds__(256) tmapi_spill_write_kernel(tmapi_spill f) {
     __shared__ tmap_u32 level[TMAPI_SPILL_NODES];
     const tmap_raster_map *map = &f.plan.map;
@@ -263,23 +265,26 @@ static inline tmapi_spill tmapi_spill_of(const tmap_spill_plan *plan, const void
     return f;
 }
 
-// Writes the level at which each cell of a map floods: the lowest one at which water from an outlet
-// reaches it. That of an outlet is its height. A cell of NODATA gets its value again, or depth 0; one
-// that no water can reach gets the largest level of its type, or +infinity; -0 is 0.
-// plan: that of the map, which says what outlets are. heights: of the map, device memory. mask: null,
-// or a byte for each cell, width * height of them: outlets where it is not 0. workspace:
+// Writes the level at which each cell of a map floods: the lowest one at which water from an
+// outlet reaches it. That of an outlet is its height. A cell of NODATA gets its value again, or
+// depth 0. One that no water can reach gets the largest level of its type, or +infinity; -0
+// becomes 0.
+// plan: that of the map, which says what outlets are. heights: of the map, device memory. mask:
+// null, or a byte for each cell, width * height of them: outlets where it is not 0. workspace:
 // plan->workspace bytes at a multiple of 16, with any content. out: width * height heights or
-// floats; all are written. All pointers are device memory and do not overlap; calls that run at the
-// same time need one workspace each. A map without cells needs none of them: the call does nothing.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, before
-// any launch; else the first error of its calls. Allocates nothing, does not wait, and can be
-// captured. Results are exact and the same in every run.
-// Cost: heights are read once (twice for depths); a byte and a level a cell are written and read; in
-// a tile of 64 x 64 cells some 40 instructions a cell and round, as many rounds as the logarithm of
-// its minima. log2 of the number of nodes, at most 126 a tile, bounds the rounds of all tiles; each
-// reads about 2000 bytes of a tile with edges between components. Not measured on a GPU yet.
-// Example: heights 5 1 3 2 4, a map of one row without corners, outlet (0, 0) alone: 5 5 5 5 5; with
-// the outlet (4, 0) alone: 5 4 4 4 4.
+// floats; all are written. All pointers are device memory and do not overlap; calls that run at
+// the same time need one workspace each. A map without cells needs none of them: the call does
+// nothing.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps,
+// before any launch; else the first error of its calls. Allocates nothing, does not wait, and
+// can be captured. Results are exact and the same in every run.
+// Cost: heights are read once (twice for depths); a byte and a level a cell are written and
+// read. In a tile of 64 x 64 cells each round compares cells with their neighbours; rounds are
+// at most log2 of its minima. Rounds of all tiles are at most log2 of their nodes, 126 a tile at
+// most; each reads about 2000 bytes of a tile with edges between components. Not measured on a
+// GPU yet.
+// Example: heights 5 1 3 2 4, a map of one row without corners, outlet (0, 0) alone: 5 5 5 5 5;
+// with the outlet (4, 0) alone: 5 4 4 4 4.
 static inline cudaError_t tmap_spill(const tmap_spill_plan *plan, const void *heights,
                                      const void *mask, void *workspace, void *out,
                                      cudaStream_t stream) {

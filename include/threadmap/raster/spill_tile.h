@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// spill_tile.h: a tile of spill.h: its plan, and the first launch, which finds for each cell the level
-// at which water leaves the tile and where, and what other tiles need to know.
+// spill_tile.h: a tile of spill.h: its plan, and the first launch, which finds for each cell the
+// level at which water leaves the tile and where, and what other tiles need to know.
 #ifndef TMAP_RASTER_SPILL_TILE_H
 #define TMAP_RASTER_SPILL_TILE_H
 
@@ -27,14 +27,14 @@ typedef struct tmap_spill_plan {
 
 // ---- tiles, their rings, and nodes --------------------------------------------------------------
 //
-// Heights have keys: unsigned numbers in the same order. The ring of a tile is its outermost cells,
-// in the order of a walk around it:
+// Heights have keys: unsigned numbers in the same order. The ring of a tile is its outermost
+// cells, in the order of a walk around it:
 //     0 to 62      first row, from the left      126 to 188   last row, from the right
 //     63 to 125    last column, from the top     189 to 251   first column, from the bottom
-// Water leaves a tile over its ring, so the tile finds for each cell the level at which water leaves
-// it, and a cell of the ring where it does. A cell of the ring passes water on to a lower one of the
-// ring; those without a lower one are the tile's nodes, with numbers from 1 on. Two cells next to each
-// other are never both nodes, so there are 126 at most.
+// Water leaves a tile over its ring, so the tile finds for each cell the level at which water
+// leaves it, and a cell of the ring where it does. A cell of the ring passes water on to a lower
+// one of the ring; those without a lower one are the tile's nodes, with numbers from 1 on. Two
+// cells next to each other are never both nodes, so there are 126 at most.
 
 #define TMAPI_SPILL_SIDE   64u
 #define TMAPI_SPILL_LAST   63u
@@ -126,12 +126,12 @@ TMAP_DEVICE tmap_u32 tmapi_spill_place(tmap_u32 position) {
 // a root: a cell that is its own label. In a round each component looks for its lowest exit: the
 // least of max(key, key of the neighbour) over its cells and their neighbours of other components;
 // among equal ones, the neighbour with the least label. It joins that one. So chains of joined
-// components end in a pair that chose each other, of which the one with the lesser label remains.
+// components end in a pair that chose each other; the one with the lesser label remains.
 //
-// First only components without a node are joined, as these cannot leave the tile in another way. A
-// component that joins another one over its lowest exit spills at that level, and if the exit of
-// what it has become is higher, at that one. Then the nodes themselves are joined: these exits are
-// the least tree that connects them, and all that other tiles need to know.
+// First only components without a node are joined, as these cannot leave the tile in another
+// way. A component that joins another one over its lowest exit spills at that level, and if the
+// exit of what it has become is higher, at that one. Then the nodes themselves are joined: these
+// exits are the least tree that connects them, and all that other tiles need to know.
 
 // The tile and the part of a thread.
 typedef struct tmapi_spill_tile {
@@ -379,8 +379,8 @@ TMAP_DEVICE tmap_u32 tmapi_spill_join(const tmapi_spill_tile *t, tmapi_spill_cel
     return joined;
 }
 
-// Moves the thread's cells to the components that theirs were joined to, and raises their levels to
-// the exits. A barrier of the block.
+// Moves the thread's cells to the components that theirs were joined to, and raises their levels
+// to the exits. A barrier of the block.
 TMAP_DEVICE void tmapi_spill_move(const tmapi_spill_tile *t, tmap_u32 joined,
                                   tmapi_spill_cells *c) {
     tmap_u32 root[TMAPI_SPILL_ROWS];
@@ -428,8 +428,8 @@ TMAP_DEVICE tmap_u32 tmapi_spill_number(const tmapi_spill_tile *t, tmap_u32 plac
     return t->best[label];
 }
 
-// Numbers the nodes in the order of the ring, and writes the ring and nodes without edges. Barriers
-// of the block.
+// Numbers the nodes in the order of the ring, and writes the ring and nodes without edges.
+// Barriers of the block.
 TMAP_DEVICE void tmapi_spill_keep_nodes(const tmapi_spill_tile *t) {
     const tmapi_spill *f = t->f;
     const tmap_u64 all = tmapi_spill_tiles(&f->plan) * TMAPI_SPILL_NODES;
