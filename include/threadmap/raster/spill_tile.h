@@ -39,13 +39,13 @@ typedef struct tmap_spill_plan {
 #define TMAPI_SPILL_SIDE   64u
 #define TMAPI_SPILL_LAST   63u
 #define TMAPI_SPILL_CELLS  4096u
-#define TMAPI_SPILL_AROUND 252u  // cells of a ring
-#define TMAPI_SPILL_RING   256u  // room for them
-#define TMAPI_SPILL_NODES  128u  // room for the nodes of a tile; number 0 is outside for all tiles
-#define TMAPI_SPILL_BLOCK  512u  // threads of a tile
-#define TMAPI_SPILL_ROWS   8u    // cells of a thread, below each other
-#define TMAPI_SPILL_OUT    4096u // the label of outlets in a tile, after those of its cells
-#define TMAPI_SPILL_WALL   0xffffu
+#define TMAPI_SPILL_AROUND 252u // cells of a ring
+#define TMAPI_SPILL_RING   256u // room for them
+#define TMAPI_SPILL_NODES  128u // room for the nodes of a tile; number 0 is outside for all tiles
+#define TMAPI_SPILL_BLOCK  512u // threads of a tile
+#define TMAPI_SPILL_ROWS   8u   // cells of a thread, below each other
+#define TMAPI_SPILL_OUT    4096u // labels after those of the cells: of outlets, and of what is no cell
+#define TMAPI_SPILL_WALL   4097u
 #define TMAPI_SPILL_NONE   0xffffffffu
 
 // Numbers of cells that have no node.
@@ -148,8 +148,9 @@ typedef struct tmapi_spill_tile {
 typedef struct tmapi_spill_cells {
     tmap_u32 level[TMAPI_SPILL_ROWS]; // keys of the level at which water leaves the tile
     tmap_u32 exit[TMAPI_SPILL_ROWS];  // lowest way to a neighbour of another component
-    tmap_u32 missing, roots;          // bits: NODATA; components that may join others
-    int active;                       // 1: there may be a neighbour of another component
+    tmap_u32 missing;                 // bits: NODATA
+    tmap_u32 roots, moved; // bits: components that may join others; labels that may change
+    int active;            // 1: there may be a neighbour of another component
 } tmapi_spill_cells;
 
 // The place of cell n, 0 to 8, of the nine around the thread's cell i. One outside the tile is
@@ -225,7 +226,8 @@ TMAP_DEVICE tmap_u32 tmapi_spill_ring_lower(const tmapi_spill_tile *t, tmap_u32 
 }
 
 // Makes each cell's label the minimum below it, or TMAPI_SPILL_OUT. Of equal heights the first one
-// is lower, so that a plain has one minimum, or a few. Barriers of the block.
+// is lower, so that a plain has one minimum, or a few. A cell of the largest integer may become a
+// wall, which gets the same level. Barriers of the block.
 TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
     tmap_u32 to[TMAPI_SPILL_ROWS], key[3][3], ring = 0;
     int changed = 1;
@@ -249,7 +251,6 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
         for (int n = 5; n < 9; ++n)
             if (tmapi_spill_near(t, n) && key[n / 3][n % 3] < least)
                 least = key[n / 3][n % 3], at = tmapi_spill_around(t, i, n);
-        if (least == TMAPI_SPILL_NONE && t->label[at] == TMAPI_SPILL_WALL) at = place;
         to[i] = t->label[place] < TMAPI_SPILL_OUT ? at : t->label[place];
     }
     if (threadIdx.x < TMAPI_SPILL_AROUND) ring = tmapi_spill_ring_lower(t, threadIdx.x);
@@ -267,11 +268,10 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
     while (changed) { // pointer jumping
         changed = 0;
 #pragma unroll
-        for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i)
-            if (to[i] != TMAPI_SPILL_WALL) {
-                const tmap_u32 next = t->label[to[i]];
-                changed |= next != to[i], to[i] = next;
-            }
+        for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
+            const tmap_u32 next = t->label[to[i]];
+            changed |= next != to[i], to[i] = next;
+        }
         changed = __syncthreads_or(changed);
 #pragma unroll
         for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i)
@@ -293,6 +293,11 @@ TMAP_DEVICE void tmapi_spill_offer(const tmapi_spill_tile *t, tmap_u32 label, tm
     if (exit < *(volatile tmap_u32 *)(t->low + label)) atomicMin(t->low + label, exit);
 }
 
+// The component of a label. Nodes are joined without new labels for all cells.
+TMAP_DEVICE tmap_u32 tmapi_spill_component(const tmapi_spill_tile *t, tmap_u32 label) {
+    return t->nodes ? t->label[label] : label;
+}
+
 // Finds the exits of the thread's cells, and those of components. A thread offers one for all of
 // its cells of a component that follow each other. Keys are read only where labels differ.
 TMAP_DEVICE void tmapi_spill_exits(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
@@ -308,14 +313,14 @@ TMAP_DEVICE void tmapi_spill_exits(const tmapi_spill_tile *t, tmapi_spill_cells 
             label[0][k] = label[1][k], label[1][k] = label[2][k];
             label[2][k] = t->label[tmapi_spill_around(t, i, 6 + k)];
         }
-        const tmap_u32 own = label[1][1];
 #pragma unroll
-        for (int n = 0; n < 9; ++n) other |= label[n / 3][n % 3] ^ own;
+        for (int n = 0; n < 9; ++n) other |= label[n / 3][n % 3] ^ label[1][1];
+        const tmap_u32 own = tmapi_spill_component(t, label[1][1]);
         c->exit[i] = TMAPI_SPILL_NONE;
         if (!other || !tmapi_spill_joins(t, own)) continue;
 #pragma unroll
         for (int n = 0; n < 9; ++n) {
-            const tmap_u32 there = label[n / 3][n % 3];
+            const tmap_u32 there = tmapi_spill_component(t, label[n / 3][n % 3]);
             if (!tmapi_spill_near(t, n) || there == own || there == TMAPI_SPILL_WALL) continue;
             const tmap_u32 high = t->key[tmapi_spill_around(t, i, n)];
             c->active = 1, lowest = high < lowest ? high : lowest;
@@ -333,14 +338,16 @@ TMAP_DEVICE void tmapi_spill_exits(const tmapi_spill_tile *t, tmapi_spill_cells 
 TMAP_DEVICE void tmapi_spill_choose(const tmapi_spill_tile *t, const tmapi_spill_cells *c) {
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, own = t->label[place];
-        const tmap_u32 key = t->key[place];
+        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, key = t->key[place];
+        const tmap_u32 own = tmapi_spill_component(t, t->label[place]);
         tmap_u32 best = TMAPI_SPILL_NONE;
         if (!tmapi_spill_joins(t, own) || c->exit[i] != t->low[own]) continue;
+#pragma unroll 1
         for (tmap_u32 n = 0; n < 9; ++n) { // few cells come here
             const tmap_u32 x = t->x + n % 3 - 1, there = place + (n / 3 - 1) * TMAPI_SPILL_SIDE;
             if (x >= TMAPI_SPILL_SIDE || there >= TMAPI_SPILL_CELLS) continue;
-            const tmap_u32 other = t->label[there - t->x + x], high = t->key[there - t->x + x];
+            const tmap_u32 high = t->key[there - t->x + x];
+            const tmap_u32 other = tmapi_spill_component(t, t->label[there - t->x + x]);
             if (tmapi_spill_near(t, (int)n) && other != own && other < best &&
                 other != TMAPI_SPILL_WALL && (key > high ? key : high) == c->exit[i])
                 best = other;
@@ -379,35 +386,41 @@ TMAP_DEVICE tmap_u32 tmapi_spill_join(const tmapi_spill_tile *t, tmapi_spill_cel
     return joined;
 }
 
-// Moves the thread's cells to the components that theirs were joined to, and raises their levels
-// to the exits. A barrier of the block.
+// Moves the thread's cells to the components that theirs were joined to, and raises their levels to
+// the exits; of joined nodes, only the nodes themselves. A barrier of the block.
 TMAP_DEVICE void tmapi_spill_move(const tmapi_spill_tile *t, tmap_u32 joined,
                                   tmapi_spill_cells *c) {
     tmap_u32 root[TMAPI_SPILL_ROWS];
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, up = t->label[place];
-        const tmap_u32 from = joined >> i & 1 ? place : up;
-        root[i] = up;
-        if (!tmapi_spill_joins(t, from)) continue;
+        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE;
+        if (!(c->moved >> i & 1)) continue;
+        root[i] = t->label[place];
+        const tmap_u32 from = joined >> i & 1 ? place : root[i];
         if (!t->nodes && t->best[from] != TMAPI_SPILL_NONE && t->low[from] > c->level[i])
             c->level[i] = t->low[from];
         for (tmap_u32 next; (next = t->label[root[i]]) != root[i];) root[i] = next;
     }
     __syncthreads();
 #pragma unroll
-    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i)
+    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
+        if (!(c->moved >> i & 1)) continue;
         t->label[t->place + i * TMAPI_SPILL_SIDE] = (unsigned short)root[i];
+        if (!t->nodes && !tmapi_spill_joins(t, root[i])) c->moved ^= 1u << i; // it has a node
+    }
 }
 
 // Joins components until none has an exit. Barriers of the block.
 TMAP_DEVICE void tmapi_spill_rounds(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
-    c->roots = 0, c->active = 1;
+    c->roots = c->moved = 0;
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE;
-        c->roots |= (tmap_u32)(t->label[place] == place && tmapi_spill_joins(t, place)) << i;
+        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, label = t->label[place];
+        const tmap_u32 joins = (tmap_u32)tmapi_spill_joins(t, label) << i;
+        c->roots |= label == place ? joins : 0;
+        c->moved |= label == place || !t->nodes ? joins : 0;
     }
+    c->active = t->nodes || c->moved;
     tmapi_spill_clear(t, c->roots);
     while (__syncthreads_or(c->roots != 0)) {
         if (c->active) tmapi_spill_exits(t, c);
@@ -503,7 +516,8 @@ static __global__ void __launch_bounds__(TMAPI_SPILL_BLOCK, 2)
     t.wide = (tmap_u32)(f.plan.map.width - t.left), t.high = (tmap_u32)(f.plan.map.height - t.top);
     t.eight = f.plan.map.connectivity == 8, t.nodes = 0;
     tmapi_spill_load(&t, &c);
-    if (threadIdx.x == 0) t.label[TMAPI_SPILL_OUT] = TMAPI_SPILL_OUT;
+    if (threadIdx.x < 2)
+        t.label[TMAPI_SPILL_OUT + threadIdx.x] = (unsigned short)(TMAPI_SPILL_OUT + threadIdx.x);
     if (blockIdx.x == 0 && threadIdx.x < f.plan.rounds) f.hooked[threadIdx.x] = 0;
     __syncthreads();
     tmapi_spill_descend(&t);
