@@ -120,6 +120,15 @@ int main(void) {
         volume += level[i] - height[i];
     }
     printf("%llu of %d cells lie in hollows, which hold %.1f\n", lakes, CELLS, volume);
+    for (int sea = 2; sea <= 12; sea += 2) {
+        unsigned long long below = 0, flooded = 0;
+        for (int i = 0; i < CELLS; ++i) {
+            below += height[i] < 0.1f * (float)sea;
+            flooded += level[i] < 0.1f * (float)sea;
+        }
+        printf("a sea of height %.1f floods %5llu of %5llu lower cells\n", 0.1 * sea, flooded,
+               below);
+    }
     if (!wrong) draw(height, level);
     CHECK(cudaFree(height));
     CHECK(cudaFree(level));

@@ -300,6 +300,39 @@ static void check_refused(void) {
     kit_release(0);
 }
 
+// A call captured into a graph, which runs twice. Not on the CPU machine, which has none.
+static void check_graph(void) {
+#if defined(__CUDACC_VER_MAJOR__)
+    const tmap_raster_map map = {300, 200, 300, 0, 0, TMAP_RASTER_F32, 8};
+    const problem p = problem_make(map, SPILL_HILLS, TMAP_SPILL_BORDER, 0, 3);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    tmap_spill_plan plan;
+    CHECK(tmap_spill_plan_make(&map, TMAP_SPILL_LEVEL, TMAP_SPILL_BORDER, &plan));
+    float *out = (float *)kit_guarded(300 * 200 * 4);
+    void *workspace = kit_device(plan.workspace);
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    CHECK(tmap_spill(&plan, p.device, 0, workspace, out, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int turn = 0; turn < 2; ++turn) {
+        tmap_u64 wrong = 0;
+        CHECK(cudaMemsetAsync(out, KIT_POISON, 300 * 200 * 4, stream));
+        CHECK(cudaGraphLaunch(exec, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        const float *got = (const float *)kit_to_host(out, 300 * 200 * 4);
+        for (int i = 0; i < 300 * 200; ++i) wrong += (double)got[i] != p.want[i];
+        expect(!wrong, "a graph, launched twice");
+    }
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamDestroy(stream));
+    kit_release(0);
+#endif
+}
+
 int main(void) {
     tmap_u64 random = 1;
     kit_begin();
@@ -307,6 +340,7 @@ int main(void) {
     check_plans();
     check_refused();
     check_large();
+    check_graph();
     for (tmap_u32 i = 0; i < (kit_full ? 3000 : kit_tiny ? 30 : 400); ++i) check_random(&random, i);
     return kit_end("test_spill");
 }

@@ -39,13 +39,13 @@ typedef struct tmap_spill_plan {
 #define TMAPI_SPILL_SIDE   64u
 #define TMAPI_SPILL_LAST   63u
 #define TMAPI_SPILL_CELLS  4096u
-#define TMAPI_SPILL_AROUND 252u // cells of a ring
-#define TMAPI_SPILL_RING   256u // room for them
-#define TMAPI_SPILL_NODES  128u // room for the nodes of a tile; number 0 is outside for all tiles
-#define TMAPI_SPILL_BLOCK  512u // threads of a tile
-#define TMAPI_SPILL_ROWS   8u   // cells of a thread, below each other
-#define TMAPI_SPILL_OUT    4096u // labels after those of the cells: of outlets, and of what is no cell
-#define TMAPI_SPILL_WALL   4097u
+#define TMAPI_SPILL_AROUND 252u  // cells of a ring
+#define TMAPI_SPILL_RING   256u  // room for them
+#define TMAPI_SPILL_NODES  128u  // room for the nodes of a tile; number 0 is outside for all tiles
+#define TMAPI_SPILL_BLOCK  512u  // threads of a tile
+#define TMAPI_SPILL_ROWS   8u    // cells of a thread, below each other
+#define TMAPI_SPILL_OUT    4096u // the label of outlets, after those of cells
+#define TMAPI_SPILL_WALL   4097u // that of walls, and of places outside the map
 #define TMAPI_SPILL_NONE   0xffffffffu
 
 // Numbers of cells that have no node.
