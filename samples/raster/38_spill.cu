@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// 38_spill.cu: lakes at every level: for each cell of a terrain the level at which the sea floods it
-// when it rises around the map, and so the lakes that rain fills to the brim. Draws both.
+// 38_spill.cu: lakes at every level: for each cell of a terrain the level at which the sea floods
+// it when it rises around the map, and so the lakes that rain fills to the brim. Draws both.
 //
 //     level(c) = min over paths from the border to c of the highest cell of the path
 //
-// A cell above whose height this level is lies in a hollow: rain fills it up to that level, where it
+// A cell that is lower than its level lies in a hollow: rain fills it up to that level, where it
 // spills over. A cell floods in a sea of height L if level(c) < L, for any L.
 // nvcc -O3 -arch=native -I include samples/raster/38_spill.cu -o spill
 #include "../check.h"
@@ -69,7 +69,7 @@ static unsigned mix(unsigned from, unsigned to, double part) {
 }
 
 // Left: the ground, and lakes full to the brim, darker where they are deeper. Right: the level at
-// which each cell floods, in bands, so that each line between two is the shore of the sea at a level.
+// which each cell floods, in bands; a line between two is the shore of the sea at a level.
 static void draw(const float *height, const float *level) {
     picture p =
         picture_make(2 * WIDE + 4, HIGH, 2, "Full lakes, and the sea level that floods a cell");
@@ -120,7 +120,7 @@ int main(void) {
         volume += level[i] - height[i];
     }
     printf("%llu of %d cells lie in hollows, which hold %.1f\n", lakes, CELLS, volume);
-    for (int sea = 2; sea <= 12; sea += 2) {
+    for (int sea = 6; sea <= 11; ++sea) {
         unsigned long long below = 0, flooded = 0;
         for (int i = 0; i < CELLS; ++i) {
             below += height[i] < 0.1f * (float)sea;
