@@ -48,6 +48,7 @@ SNIPPETS = {
     '31': ['life3'],
     '32': [],
     '33': ['turned', 'turned-launch'],
+    '38': ['spill'],
 }
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}
