@@ -270,11 +270,11 @@ static inline tmapi_spill tmapi_spill_of(const tmap_spill_plan *plan, const void
 // depth 0. One that no water can reach gets the largest level of its type, or +infinity; -0
 // becomes 0.
 // plan: that of the map, which says what outlets are. heights: of the map, device memory. mask:
-// null, or a byte for each cell, width * height of them: outlets where it is not 0. workspace:
-// plan->workspace bytes at a multiple of 16, with any content. out: width * height heights or
-// floats; all are written. All pointers are device memory and do not overlap; calls that run at
-// the same time need one workspace each. A map without cells needs none of them: the call does
-// nothing.
+// null, or a byte for each cell, width * height of them: outlets where it is not 0, except at
+// NODATA. workspace: plan->workspace bytes at a multiple of 16, with any content. out: width *
+// height heights or floats; all are written. All pointers are device memory and do not overlap;
+// calls that run at the same time need one workspace each. A map without cells needs none of
+// them: the call does nothing.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps,
 // before any launch; else the first error of its calls. Allocates nothing, does not wait, and
 // can be captured. Results are exact and the same in every run.

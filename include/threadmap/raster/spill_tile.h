@@ -55,7 +55,7 @@ typedef struct tmap_spill_plan {
 // The argument of all kernels.
 typedef struct tmapi_spill {
     tmap_spill_plan plan;
-    tmap_u32 nodata, round; // the key of NODATA
+    tmap_u32 nodata, round; // the key of NODATA; the round of all tiles
     int has_nodata;
     const void *heights;
     const unsigned char *mask; // of outlets, or null
@@ -118,6 +118,7 @@ TMAP_DEVICE tmap_u32 tmapi_spill_place(tmap_u32 position) {
     default: return back * TMAPI_SPILL_SIDE;
     }
 }
+
 // ---- a tile -------------------------------------------------------------------------------------
 //
 // A block of threads takes a tile; a thread takes eight cells below each other. Labels are places
