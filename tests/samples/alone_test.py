@@ -53,6 +53,7 @@ SNIPPETS = {
     '36': ['friends', 'friends-launch'],
     '37': ['nearest', 'nearest-launch'],
     '38': ['rmsd-and-clusters'],
+    '39': ['spill'],
 }
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}
