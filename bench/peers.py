@@ -108,7 +108,7 @@ def free(gpu):
 
 class Table:
     """The lines that a script prints and the rows that it writes. keys: of a row that has its time, in the
-    first columns; rate: the key of what is done in a second."""
+    first columns (-: a row without it); rate: the key of what is done in a second."""
 
     def __init__(self, args, keys, rate):
         self.args, self.keys, self.rate, self.rows = args, keys, rate, []
@@ -119,7 +119,7 @@ class Table:
         it out or time is over. What fails says why on its line. Returns the time, or None."""
         if self.args.only not in row["variant"]:
             return None
-        line = "".join(f"| {row[key]} " for key in self.keys) + "|"
+        line = "".join(f"| {row.get(key, '-')} " for key in self.keys) + "|"
         if over(self.args.seconds):
             print(f"{line} skipped: {self.args.seconds:g} seconds are over | | |", flush=True)
             return None

@@ -19,7 +19,7 @@ OURS = {
     "pair", "frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split", "gromos", "linkage",
     "rmsd_matrix", "rmsd_frames",
     # height maps and masks
-    "regions", "regions_bits", "regions_depth", "again", "again_bits", "first_bits", "levels", "tmap_label",
+    "regions", "regions_bits", "regions_depth", "again", "again_bits", "first_bits", "levels", "spill", "tmap_label",
     "label3", "label3_bits", "label3_measure", "picture",
     # regions found at run time
     "ask", "ask_sbr", "ask_mbr", "chosen",

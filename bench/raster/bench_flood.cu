@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // bench_flood: the flood of a map of heights into bytes, bits or depths, by the library and step by
 // step as the lecture slides go, the labelling of a mask, and lakes of rising water, over inputs
-// and sizes, all in one run.
+// and sizes, all in one run; and the levels at which cells flood (spill_rows.h).
 //
 // The source is the first cell of the input's largest region. Every result is verified, in every
 // cell and on the device, against flood_truth.h. A variant that takes longer than a limit is left out
 // of that input's larger maps. Water rises in terrain alone, from the lowest cell of that region.
 #include "flood_job.h"
+#include "spill_rows.h"
 
 typedef struct sweep {
     bench_driver d;
     bench_numbers n, connectivity, levels;
     const char *inputs;
     double longest_ms;
+    tmap_u64 host;                          // largest width of the host's priority flood
     int late[FLOOD_INPUTS][FLOOD_VARIANTS]; // a smaller map took too long
     // What is run now; truth: whether the job has it already.
     flood_job job;
@@ -209,7 +211,9 @@ int main(int argc, char **argv) {
         {"--levels", "how many of rising water in one call", "64,1024", 0, BENCH_LIST, &s.levels, 1,
          FLOOD_LAKES_MOST},
         {"--longest", "milliseconds that a flood may take", "3000", "200", BENCH_REAL,
-         &s.longest_ms, 1, 1000000}};
+         &s.longest_ms, 1, 1000000},
+        {"--host", "widest map of the host's priority flood", "16384", "1024", BENCH_NUMBER,
+         &s.host, 0, 1u << 20}};
     s.d.name = "flood", s.d.options = options, s.d.option_count = COUNT(options);
     s.d.budget = "40", s.d.quick_budget = "10";
     bench_begin(&s.d, argc, argv);
@@ -222,5 +226,7 @@ int main(int argc, char **argv) {
             sweep_size(&s);
         }
     }
+    for (int k = 0; k < s.n.count; ++k)
+        spill_rows(&s.d, s.n.value[k], s.inputs, s.n.value[k] <= s.host);
     return bench_end(&s.d);
 }

@@ -23,7 +23,6 @@ enum {
 static const unsigned no_cell = 0xdcdcdc;                // a colour
 static const int marks[MARKS] = {5, 25, 125, 625, 3125}; // steps
 
-// [snippet: walk]
 enum {
     NEIGHBOURS = 1 << TMAP_NORTH | 1 << TMAP_WEST | 1 << TMAP_EAST | 1 << TMAP_SOUTH |
                  1 << TMAP_NORTH_WEST | 1 << TMAP_SOUTH_EAST
@@ -47,7 +46,6 @@ __global__ void __launch_bounds__(512, 2) go_cells(tmap_each_plan plan, walk w) 
     const tmap_array in = {w.in, sizeof *w.in};
     tmap_each_stencil(&plan, in, go, w.out, NULL);
 }
-// [/snippet]
 
 static void go_on_host(tmap_nbb f, double now[SIDE][SIDE], double next[SIDE][SIDE]) {
     for (tmap_u64 i = 0; i < CELLS; ++i) {

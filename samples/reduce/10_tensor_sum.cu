@@ -16,7 +16,6 @@ enum {
     THREADS = 256 // of a block
 };
 
-// [snippet: tensor-sum]
 __global__ void sums(const float *in, float *by_tensor_cores, float *by_shuffles) {
     __shared__ tmap_i64 scratch[32];
     const float value = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -28,7 +27,6 @@ __global__ void sums(const float *in, float *by_tensor_cores, float *by_shuffles
         by_shuffles[blockIdx.x] = rounded;
     }
 }
-// [/snippet]
 
 // Large numbers of both signs whose sum is small.
 static float number(int i) {

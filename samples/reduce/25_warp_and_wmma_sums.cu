@@ -22,7 +22,6 @@ enum {
     HALF_EXACT = 2048 // half precision holds all integers up to it
 };
 
-// [snippet: wmma-sum]
 using namespace nvcuda;
 
 // The sum of 256 numbers, for one warp.
@@ -40,7 +39,6 @@ __device__ float sum_by_wmma(const half *numbers) {
     const float column = threadIdx.x < SIDE ? columns[threadIdx.x] : 0.0f; // of the first row
     return tmap_warp_sum_f32_shuffle(tmap_warp_self(), column);
 }
-// [/snippet]
 
 typedef struct results {
     tmap_i64 by_wmma;  // in half precision

@@ -19,7 +19,6 @@ enum {
 #define SOFT 0.01f // keeps the attraction of close bodies finite
 #define DT   0.02f // the time of a step
 
-// [snippet: rows]
 typedef struct gravity {
     const float3 *body;    // x, y, and the mass in z
     tmap_pairs_rows_to to; // the result for each body, and workspace for the engine
@@ -39,6 +38,7 @@ TMAP_FN void add(float2 *sum, float times, float2 v) {
     sum->y += times * v.y;
 }
 
+// [snippet: rows]
 TMAP_DEVICE void attract(void *, tmap_pair, const void *a, const void *b, void *to_a, void *to_b) {
     const float3 body_a = *(const float3 *)a;
     const float3 body_b = *(const float3 *)b;
@@ -102,6 +102,7 @@ int main(void) {
     CHECK(cudaMalloc(&g.to.workspace, tmap_pairs_rows_bytes(&plan, sizeof(float2))));
     CHECK(cudaMemset(g.to.workspace, 0, tmap_pairs_rows_clear(&plan))); // once
     CHECK(cudaMallocManaged(&g.to.result, N * sizeof(float2)));
+    // [/snippet]
 
     for (int step = 0; step < FRAMES * STEPS; ++step) {
         if (step % STEPS == 0) draw_frame(&p, step / STEPS, body);
@@ -109,7 +110,6 @@ int main(void) {
         CHECK(cudaDeviceSynchronize());
         wrong += move(body, speed, (const float2 *)g.to.result);
     }
-    // [/snippet]
     CHECK(cudaFree(body));
     CHECK(cudaFree(g.to.workspace));
     CHECK(cudaFree(g.to.result));

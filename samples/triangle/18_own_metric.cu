@@ -18,7 +18,6 @@ enum {
     N = 700     // points; those after the cities are on a spiral from pole to pole
 };
 
-// [snippet: own-metric]
 typedef struct globe {
     const float *points; // unit vectors: x, y, z of each
     float *out;          // kilometres
@@ -32,6 +31,7 @@ TMAP_FN float kilometres(const float *u, const float *v) {
     return EARTH_RADIUS * 2 * atan2f(apart, together);
 }
 
+// [snippet: own-metric]
 TMAP_DEVICE void metric(void *, tmap_pair, const void *a, const void *b, void *value) {
     *(float *)value = kilometres((const float *)a, (const float *)b);
 }

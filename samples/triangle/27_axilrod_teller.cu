@@ -18,7 +18,6 @@ enum { EDGE = 6, N = EDGE * EDGE * EDGE }; // atoms along an edge of the crystal
 #define SPACING 0.3755                     // nm between neighbours
 #define NU      4.43e-6                    // kJ/mol nm^9, of argon: 518 atomic units
 
-// [snippet: axilrod-teller]
 typedef struct energy { // the accumulator
     float part;         // terms that a thread has added since the last join
     tmap_u32 unused;
@@ -37,6 +36,7 @@ TMAP_FN float squared_distance(const float *a, const float *b) {
     return x * x + y * y + z * z;
 }
 
+// [snippet: axilrod-teller]
 TMAP_DEVICE void add(void *, void *sum, tmap_triple, const void *a, const void *b, const void *c) {
     const float u = squared_distance((const float *)a, (const float *)b);
     const float v = squared_distance((const float *)b, (const float *)c);
@@ -101,7 +101,6 @@ int main(void) {
     CHECK(cudaMalloc((void **)&c.atoms, sizeof atoms));
     CHECK(cudaMemcpy((void *)c.atoms, atoms, sizeof atoms, cudaMemcpyHostToDevice));
 
-    // [snippet: axilrod-teller-launch]
     tmap_triples_plan plan;
     CHECK(tmap_triples_plan_make(N, 3, sizeof(float), (const void *)attract, &plan)); // once
     CHECK(cudaMalloc(&c.to.workspace, plan.workspace));
@@ -111,7 +110,6 @@ int main(void) {
     energy all;
     CHECK(tmap_triples_launch(&plan, &c, 0));
     CHECK(cudaMemcpy(&all, c.to.result, sizeof all, cudaMemcpyDeviceToHost));
-    // [/snippet]
 
     // The same in two shares, as on two GPUs: the sum of their results.
     energy share[2];

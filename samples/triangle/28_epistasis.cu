@@ -14,7 +14,6 @@
 enum { N = 36, PEOPLE = 900, CONTROL = 0, CASE = 1, CELLS = 27 };
 enum { FIRST = 30, SECOND = 17, THIRD = 4 }; // the places that matter
 
-// [snippet: epistasis]
 typedef struct best { // the accumulator: the best triple so far
     tmap_u32 score;
     tmap_triple triple;
@@ -37,6 +36,7 @@ TMAP_FN tmap_u32 score_of(const tmap_u32 *table, const tmap_u32 *count) {
     return sum;
 }
 
+// [snippet: epistasis]
 TMAP_DEVICE void join(void *, void *mine, const void *other) {
     if (((const best *)other)->score > ((best *)mine)->score) *(best *)mine = *(const best *)other;
 }
@@ -102,6 +102,7 @@ int main(void) {
     }
     CHECK(cudaMalloc((void **)&s.samples.bits, bytes));
     CHECK(cudaMemcpy((void *)s.samples.bits, bits, bytes, cudaMemcpyHostToDevice));
+    // [/snippet]
 
     tmap_triples_plan plan;
     CHECK(tmap_triples_tables_plan_make(N, (const void *)search, &plan)); // once
@@ -112,7 +113,6 @@ int main(void) {
     best found;
     CHECK(tmap_triples_tables_launch(&plan, &s, 0));
     CHECK(cudaMemcpy(&found, s.to.result, sizeof found, cudaMemcpyDeviceToHost));
-    // [/snippet]
 
     const tmap_u32 *count = s.samples.count;
     printf("%u cases, %u controls, %llu triples\n", count[CASE], count[CONTROL],

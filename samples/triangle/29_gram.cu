@@ -41,7 +41,6 @@ __device__ void stage(const bfloat *from, bfloat (*to)[PITCH]) {
         *(uint4 *)&to[row + y][x] = *(const uint4 *)&from[row * D];
 }
 
-// [snippet: gram]
 // out[r][c] = rows[r] . columns[c] for a tile; rows of `out` are n apart.
 __device__ void multiply(bfloat (*rows)[PITCH], bfloat (*columns)[PITCH], float *out, tmap_u32 n) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 // older tensor cores have no bfloat16
@@ -82,7 +81,6 @@ __global__ void __launch_bounds__(THREADS, 6)
         __syncthreads(); // `rows` and `columns` are free
     }
 }
-// [/snippet]
 
 // Compares rows with the host's, which are exact, as are the kernel's: whole numbers below 2^24.
 // Nothing may be written above the triangle's tiles. Of a large result every 37th row.

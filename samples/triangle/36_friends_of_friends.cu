@@ -3,7 +3,6 @@
 // linking length, and friends of friends are of one group (tmap_near_groups). Here these are halos in
 // a box of n points: clumps, and single points everywhere.
 // nvcc -O3 -arch=native -I include samples/triangle/36_friends_of_friends.cu -o friends
-// friends [n], 20000 points if it is left out
 #include "../check.h"
 #include "../picture.h"
 
@@ -12,10 +11,11 @@
 #include <threadmap/triangle/near_sort.h>
 
 enum {
-    SIDE = 512,
-    HALOS = 30,
-    LEAST = 20
-}; // pixels and length of the box, clumps, points of a halo
+    N = 20000,  // points
+    SIDE = 512, // pixels and length of the box
+    HALOS = 30, // clumps
+    LEAST = 20  // points of a halo
+};
 
 // [snippet: friends]
 typedef struct search {
@@ -107,13 +107,13 @@ static tmap_u32 draw(float (*points)[3], tmap_u32 n, const tmap_u32 *labels) {
     return halos;
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     check_gpu();
-    const tmap_u32 n = argc > 1 ? (tmap_u32)strtoul(argv[1], NULL, 10) : 20000;
+    const tmap_u32 n = N;
     float(*points)[3];
     search s;
     memset(&s, 0, sizeof s);
-    CHECK(cudaMallocManaged((void **)&points, n * sizeof *points + 1));
+    CHECK(cudaMallocManaged((void **)&points, n * sizeof *points));
     make_points(points, n);
     s.length = 0.2f * SIDE / cbrtf((float)n), s.squared = s.length * s.length;
 
@@ -126,10 +126,10 @@ int main(int argc, char **argv) {
     CHECK(tmap_near_sort_plan_make(n, 3, sizeof(float), 0, &sort)); // once
     CHECK(tmap_near_groups_plan_make(shape, (const void *)link_points, &plan));
     CHECK(cudaMalloc(&workspace, sort.workspace));
-    CHECK(cudaMalloc((void **)&order, n * sizeof *order + 1));
-    CHECK(cudaMalloc(&set, tmap_near_set_bytes(shape) + 1));
+    CHECK(cudaMalloc((void **)&order, n * sizeof *order));
+    CHECK(cudaMalloc(&set, tmap_near_set_bytes(shape)));
     CHECK(cudaMalloc(&s.to.nodes, tmap_near_groups_bytes(&plan)));
-    CHECK(cudaMallocManaged((void **)&s.to.labels, n * sizeof(tmap_u32) + 1));
+    CHECK(cudaMallocManaged((void **)&s.to.labels, n * sizeof(tmap_u32)));
     CHECK(cudaMallocManaged((void **)&s.to.count, sizeof(tmap_u32)));
     s.to.set = set;
 
@@ -141,11 +141,7 @@ int main(int argc, char **argv) {
     const tmap_u32 halos = draw(points, n, s.to.labels);
     printf("%u points, linking length %.2f: %u groups, %u of them with %u points or more\n", n,
            s.length, *s.to.count, halos, LEAST);
-    tmap_u64 wrong = 0;
-    if (n <= 20000)
-        wrong = check_groups(points, n, &s);
-    else
-        puts("groups of more than 20000 points are not checked");
+    const tmap_u64 wrong = check_groups(points, n, &s);
     for (void *p : {(void *)points, set, workspace, (void *)order, s.to.nodes, (void *)s.to.labels,
                     (void *)s.to.count})
         CHECK(cudaFree(p));

@@ -17,8 +17,6 @@ output is a program, which the CPU machine runs. In the text around blocks:
                                               the program before it prints
     <!-- link nvrtc -->                       the program that follows needs <nvrtc.h> and -lnvrtc,
                                               and is left out where they are missing
-    <!-- old names -->                        the first column of the table that follows has names
-                                              and headers that are gone
 
 Also: no unknown kind of block, no name tmap_... or TMAP_... that no header has, no `name.h` that is
 nowhere, no link to a missing file or to a heading that its document does not have, and no image in
@@ -43,7 +41,6 @@ NAME = r"\btmap_[a-z0-9_]*[a-z0-9]\b|\bTMAP_[A-Z0-9_]*[A-Z0-9]\b(?!\*)"  # not T
 VARIABLES = {"TMAP_OFFLINE", "TMAP_ROOT", "TMAP_OUT", "TMAP_KAT", "TMAP_TEST_SMALL", "TMAP_TEST_PART"}  # of the environment, not of a header
 SYSTEM = {"cuda_runtime.h", "cuda_fp16.h", "mma.h", "nvrtc.h", "stdint.h", "math.h", "stdio.h"}
 MARKER = r"^[ \t]*// \[snippet: (\S+)\]\n(.*?)^[ \t]*// \[/snippet\]$"
-OLD_NAMES = "<!-- old names -->"
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
 
 
@@ -109,7 +106,7 @@ def parse(name, text):
                 output = blocks[-1]
             elif line == "<!-- link nvrtc -->":
                 link = "nvrtc"
-            elif line != OLD_NAMES and re.match(r"<!--\s*(from|output|link|old)\b", line):
+            elif re.match(r"<!--\s*(from|output|link)\b", line):
                 faults.append(f"{name}:{number}: a comment that says nothing here: {line}")
         elif line.strip() and (source or link or output):
             faults.append(f"{name}:{number}: a comment that no block follows")
@@ -247,13 +244,6 @@ def header_files(root):
             for path in glob.glob(os.path.join(root, folder, "**", "*.h"), recursive=True)]
 
 
-def without_old_names(text):
-    """A document without the first columns of its tables of old names."""
-    def cut(found):
-        return re.sub(r"^\|[^|]*\|", "|", found[0], flags=re.M)
-    return re.sub(rf"^{OLD_NAMES}\n(?:\|.*\n)+", cut, text, flags=re.M)
-
-
 def anchors(text):
     """The anchors that a page of this document has, as GitHub makes them of headings."""
     found = set()
@@ -270,7 +260,6 @@ def anchors(text):
 
 def check_words(name, text, declared, files):
     """Names and headers that are nowhere. files: the headers of the repository."""
-    text = without_old_names(text)
     for word in sorted(set(re.findall(NAME, text)) - declared):
         yield f"{name}: no header has {word}"
     inline = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
@@ -352,15 +341,13 @@ FAULTS = {  # a document, and what must be said about it
     "<!-- from samples/fractal/01_first_map.cu -->\n": "says nothing here",
     "<!-- link nvrtc -->\nText.\n": "a comment that no block follows",
     "`tmap_nbb_lamda`\n": "no header has tmap_nbb_lamda",
-    f"{OLD_NAMES}\n| `tmap_nbb_old` | `tmap_nbb_lamda` |\n": "no header has tmap_nbb_lamda",
     "`fractal/nnb.h`\n": "there is no fractal/nnb.h",
     "[maps](maps-missing.md)\n": "a link to maps-missing.md",
     "[errata](errata.md#z9-nothing)\n": "a heading that is not there",
     "# One\n[here](#two)\n": "a heading that is not there",
 }
-SOUND = (f"# The ρ of `x`, 3 × 3\n[a](#the-ρ-of-x-3--3)\n{OLD_NAMES}\n"
-         "| old | new |\n| --- | --- |\n| `tmap_nbb_old`, `old/nbb.h` | `tmap_nbb_nu` |\n\n"
-         + PROGRAM + "<!-- output -->\n```text\n1\n```\n")
+SOUND = ("# The ρ of `x`, 3 × 3\n[a](#the-ρ-of-x-3--3)\n" + PROGRAM +
+         "<!-- output -->\n```text\n1\n```\n")
 # Compiles for both, with a header of the library and one of the samples' files.
 SOUND_CUDA = ("```cuda\n#include \"../samples/files/state.h\"\n" + NBB +
               "__global__ void k(int *a) { *a = (int)threadIdx.x; }\n```\n")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_page3: the programs of docs/maps/fractal3.md that no sample has, against the host.
+// test_page3: the calls of docs/maps/fractal3.md that no sample makes, against the host.
 #include "kit.h"
 
 #include <threadmap/fractal3.h>
@@ -8,7 +8,6 @@ static const tmap_u32 R = 3;
 
 // ---- read, then write ---------------------------------------------------------------------------
 
-// [snippet: update]
 typedef struct scaling {
     float *a;
     float factor;
@@ -27,7 +26,6 @@ static __device__ void scale(void *job, tmap_cell3 cell, const void *value) {
 __global__ void __launch_bounds__(512, 2) scale_cells(tmap_each3_plan plan, scaling s) {
     tmap_each3_update(&plan, read, scale, &s);
 }
-// [/snippet]
 
 // The first place of the sponge is (5, 6, 7) of a volume of `wide` x `high` x ... floats.
 static void run_update(void) {
@@ -104,28 +102,24 @@ static void run_stencil(void) {
     const tmap_nbb3 f = tmap_fractal3_menger();
     const float rate = 0.125f; // with integers below 2^20 every step is exact
     tmap_u64 wrong = 0;
-    // [snippet: compact]
     const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     const tmap_u64 bytes = tmap_nbb3_cells(f, R) * sizeof(float);
     float *a;
     float *b;
     CHECK(cudaMalloc((void **)&a, bytes));
     CHECK(cudaMalloc((void **)&b, bytes));
-    // [/snippet]
     float *host = (float *)kit_host(bytes);
     float *want = (float *)kit_host(bytes);
     float *got = (float *)kit_host(bytes);
     for (tmap_u64 i = 0; i < bytes / sizeof *host; ++i)
         host[i] = (float)(check_hash(i, 1) % 1000 * 64);
     CHECK(cudaMemcpy(a, host, bytes, cudaMemcpyHostToDevice));
-    // [snippet: compact-launch]
     tmap_each3_plan plan;
     CHECK(tmap_each3_stencil_plan_make(f, R, compact, (const void *)flow_cells, &plan));
     const heat there = {a, b, rate};
     const heat back = {b, a, rate};
     CHECK(tmap_each3_launch(&plan, &there, 0));
     CHECK(tmap_each3_launch(&plan, &back, 0));
-    // [/snippet]
     CHECK(cudaMemcpy(got, a, bytes, cudaMemcpyDeviceToHost));
     flow_on_host(f, host, want, rate);
     flow_on_host(f, want, host, rate);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Labels and floods are the same instructions with --use_fast_math, which takes floats below 2^-126 for
-0: they compare the bits of floats, and convert them by instructions without .ftz. Reads their PTX.
+"""Labels, floods and spill levels are the same instructions with --use_fast_math, which takes floats
+below 2^-126 for 0: they compare the bits of floats, and convert them by instructions without .ftz.
+Reads their PTX.
 
 A kernel that compares floats as floats must differ, so that the test is not blind.
 """
@@ -13,7 +14,7 @@ import sys
 import tempfile
 
 INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../include')
-HEADERS = ('flood', 'label', 'label3', 'label_measure')
+HEADERS = ('flood', 'label', 'label3', 'label_measure', 'spill')
 CONTROL = 'extern "C" __global__ void control(const float *f, int *out) { *out = *f == 0; }\n'
 
 

@@ -24,7 +24,7 @@ SNIPPETS = {
     '07': ['distances'],
     '08': ['tile-map', 'tile-launch'],
     '09': ['warp-sum'],
-    '10': ['tensor-sum'],
+    '10': [],
     '11': ['ask', 'ask-launch'],
     '12': ['mandelbrot'],
     '13': [],
@@ -36,25 +36,29 @@ SNIPPETS = {
     '19': ['matrix-and-clusters'],
     '20': ['flood'],
     '21': ['compact-life'],
-    '22': ['walk'],
+    '22': [],
     '23': ['ising'],
     '24': ['ltm-rsqrt'],
-    '25': ['wmma-sum'],
+    '25': [],
     '26': ['components'],
-    '27': ['axilrod-teller', 'axilrod-teller-launch'],
+    '27': ['axilrod-teller'],
     '28': ['epistasis', 'epistasis-launch'],
-    '29': ['gram'],
+    '29': [],
     '30': ['each3', 'fold3', 'each3-launch', 'fold3-launch'],
     '31': ['life3'],
     '32': [],
     '33': ['turned', 'turned-launch'],
     '34': ['near-list', 'near-prepare', 'near-list-launch'],
     '35': ['near-rows', 'near-rows-launch'],
+    '36': ['friends', 'friends-launch'],
+    '37': ['nearest', 'nearest-launch'],
+    '38': ['rmsd-and-clusters'],
+    '39': ['spill'],
 }
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}
 TIMED = ['29']  # compares the times of two launches
-READERS = ['19', '20']  # take the name of a file, and include samples/files
+READERS = ['19', '20', '38']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)
                   for path in glob.glob(os.path.join(root, 'samples', '*', '[0-9]*.cu'))),

@@ -92,13 +92,6 @@ typedef struct tmapi_flood_level {
     tmap_u32 first, span, top, dry, mask;
 } tmapi_flood_level;
 
-// The key of a float's bits: the largest for NaN, which no level reaches; -0 is 0.
-TMAP_FN int tmapi_flood_float_key(tmap_u32 bits) {
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return TMAPI_FLOOD_KEY_MAX;
-    if (bits == 0x80000000u) return 0;
-    return (int)(bits ^ (bits >> 31 ? 0x7fffffffu : 0));
-}
-
 // The height of a key.
 TMAP_FN double tmapi_flood_key_height(int key, int floats) {
     const tmap_u32 bits = (tmap_u32)key ^ (key < 0 ? 0x7fffffffu : 0);
@@ -126,7 +119,7 @@ TMAP_FN tmapi_flood_level tmapi_flood_level_of(const tmap_raster_map *map, doubl
     l.last = (int)low;
     l.has_nodata = tmapi_raster_nodata(map, &l.nodata);
     l.dry = (tmap_u32)l.nodata, l.mask = floats && l.nodata == 0 ? 0x7fffffffu : ~0u; // 0 and -0
-    if (floats) l.nodata = tmapi_flood_float_key(l.dry);
+    if (floats) l.nodata = tmapi_raster_float_key(l.dry);
     // negative numbers are first; with floats those nearest to 0
     l.first = 0x80000000u, l.span = (tmap_u32)l.last - l.first;
     l.top = floats ? 0xff800000u : ~0u; // -infinity
@@ -1596,7 +1589,7 @@ TMAP_DEVICE void tmapi_flood_range_tile(const tmapi_flood_block *b, tmapi_flood_
                        : 0;
 #pragma unroll
     for (tmap_u32 r = 0; r < TMAPI_FLOOD_TILE; ++r) {
-        const int key = floats ? tmapi_flood_float_key(cells[r]) : (int)cells[r];
+        const int key = floats ? tmapi_raster_float_key(cells[r]) : (int)cells[r];
         const int never = !(x < map->width && y + r < map->height) ||
                           (b->f->level.has_nodata && key == b->f->level.nodata) ||
                           (floats && key == TMAPI_FLOOD_KEY_MAX);

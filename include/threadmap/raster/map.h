@@ -75,6 +75,14 @@ TMAP_FN float tmapi_raster_float(double value) {
 #endif
 }
 
+// The key of a float's bits: an integer in the order of floats. The largest for NaN, which no level
+// reaches; -0 is 0.
+TMAP_FN int tmapi_raster_float_key(tmap_u32 bits) {
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffff;
+    if (bits == 0x80000000u) return 0;
+    return (int)(bits ^ (bits >> 31 ? 0x7fffffffu : 0));
+}
+
 // The value of a cell. cells: of the map's type, in memory that the caller can read.
 TMAP_FN double tmap_raster_value(const tmap_raster_map *map, const void *cells, tmap_u64 x,
                                  tmap_u64 y) {
