@@ -92,6 +92,8 @@ static tmap_u32 draw(float (*points)[3], tmap_u32 n, const tmap_u32 *labels) {
     tmap_u32 *sizes = (tmap_u32 *)calloc(n, sizeof *sizes), halos = 0;
     picture p = picture_make(SIDE, SIDE, 1, "Friends of friends");
     for (tmap_u32 i = 0; i < n; ++i) halos += ++sizes[labels[i]] == LEAST;
+    for (tmap_u32 i = 0, shown = 0; i < n && shown < 3; ++i)
+        if (sizes[i] >= 10 * LEAST) printf("halo of point %u: %u points\n", i, sizes[i]), ++shown;
     for (int big = 0; big < 2; ++big)
         for (tmap_u32 i = 0; i < n; ++i) {
             const float x = points[i][0], y = points[i][1];

@@ -92,8 +92,10 @@ int main(void) {
     // [/snippet]
     double sum = 0;
     for (int i = 0; i < N; ++i) sum += ((const float *)s.to.distances)[i * K + K - 1];
-    printf("point 0: the nearest is point %u, %.2f away; neighbour %d of a point is %.2f away\n",
-           s.to.numbers[0], ((const float *)s.to.distances)[0], K, sum / N);
+    for (int i = 0; i < N; i += N / 3)
+        printf("point %4d: the nearest is point %4u, %.2f away\n", i, s.to.numbers[i * K],
+               ((const float *)s.to.distances)[i * K]);
+    printf("neighbour %d of a point is %.2f away, the mean of %d points\n", K, sum / N, N);
     const tmap_u64 wrong = check_nearest(points, &s);
     for (void *p :
          {(void *)points, workspace, (void *)order, s.set, (void *)s.to.numbers, s.to.distances})
