@@ -104,18 +104,24 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     p->grid = p->count ? (tmap_u32)p->count : 1;
 }
 
-// Makes the plan of tmap_near_plan_make from facts, without a CUDA call; out->kernel is 0. Errors
-// as there: TMAP_EINVAL, TMAP_ERANGE. Writes *out only on success.
-TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap_near_plan *out) {
+// Makes a plan of a kind from facts. shared: bytes of dynamic shared memory; 0: those of the queues.
+TMAP_FN int tmapi_near_plan_kind(tmap_near_shape set, tmap_u32 kind, tmap_u32 shared,
+                                 const tmap_facts *facts, tmap_near_plan *out) {
     tmap_near_plan p;
     if (!out || !facts || !tmapi_near_shape_fits(set)) return TMAP_EINVAL;
-    p.set = set, p.others = 0, p.kind = TMAP_NEAR_KIND_EACH, p.phase = 0, p.kernel = 0;
-    p.block = TMAP_NEAR_THREADS, p.shared = tmapi_near_shared(set.d, set.size);
+    p.set = set, p.others = 0, p.kind = kind, p.phase = 0, p.kernel = 0;
+    p.block = TMAP_NEAR_THREADS, p.shared = shared ? shared : tmapi_near_shared(set.d, set.size);
     p.resident = tmap_resident_blocks(facts, p.block, p.shared) * facts->device.processors;
     if (!p.resident) return TMAP_ERANGE;
     tmapi_near_plan_items(&p);
     *out = p;
     return TMAP_OK;
+}
+
+// Makes the plan of tmap_near_plan_make from facts, without a CUDA call; out->kernel is 0. Errors
+// as there: TMAP_EINVAL, TMAP_ERANGE. Writes *out only on success.
+TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap_near_plan *out) {
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_EACH, 0, facts, out);
 }
 
 TMAP_FN int tmapi_near_plan_made(const tmap_near_plan *plan) {
@@ -578,12 +584,15 @@ TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tm
 
 // ---- plans and launches -------------------------------------------------------------------------
 
-// Completes a plan maker: `code` is the result of its `_of` function, p the plan.
-static inline cudaError_t tmapi_near_plan_keep(int code, tmap_near_plan *p, const void *kernel,
-                                               tmap_near_plan *out) {
-    cudaError_t error = out ? tmapi_launch_error(code) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_shared(kernel, p->shared);
-    if (!error) p->kernel = kernel, *out = *p;
+// Makes a plan of a kind for a kernel, as tmapi_near_plan_kind does from facts.
+static inline cudaError_t tmapi_near_plan_for(tmap_near_shape set, tmap_u32 kind, tmap_u32 shared,
+                                              const void *kernel, tmap_near_plan *out) {
+    tmap_near_plan p;
+    tmap_facts facts;
+    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
+    if (!error) error = tmapi_launch_error(tmapi_near_plan_kind(set, kind, shared, &facts, &p));
+    if (!error) error = tmapi_launch_shared(kernel, p.shared);
+    if (!error) p.kernel = kernel, *out = p;
     return error;
 }
 
@@ -596,11 +605,7 @@ static inline cudaError_t tmapi_near_plan_keep(int code, tmap_near_plan *p, cons
 // call. Writes *out only on success.
 static inline cudaError_t tmap_near_plan_make(tmap_near_shape set, const void *kernel,
                                               tmap_near_plan *out) {
-    tmap_near_plan p;
-    tmap_facts facts;
-    const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_near_plan_keep(tmap_near_plan_of(set, &facts, &p), &p, kernel, out);
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_EACH, 0, kernel, out);
 }
 
 // The changes of a plan above, with an error of CUDA.

@@ -41,13 +41,7 @@ TMAP_FN tmap_u64 tmap_near_graph_bytes(const tmap_near_plan *plan) {
 // Makes the plan of tmap_near_graph_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_graph_plan_of(tmap_near_shape set, const tmap_facts *facts,
                                     tmap_near_plan *out) {
-    tmap_near_plan p;
-    const int code = tmap_near_plan_of(set, facts, &p);
-    if (code) return code;
-    p.kind = TMAP_NEAR_KIND_GRAPH;
-    tmapi_near_plan_items(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_GRAPH, 0, facts, out);
 }
 
 #if TMAP_CUDA
@@ -319,11 +313,7 @@ static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job j
 // Makes the plan of a kernel that calls tmap_near_connect. Errors as tmap_near_plan_make.
 static inline cudaError_t tmap_near_graph_plan_make(tmap_near_shape set, const void *kernel,
                                                     tmap_near_plan *out) {
-    tmap_near_plan p;
-    tmap_facts facts;
-    const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_near_plan_keep(tmap_near_graph_plan_of(set, &facts, &p), &p, kernel, out);
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_GRAPH, 0, kernel, out);
 }
 
 #endif

@@ -30,14 +30,8 @@
 // Makes the plan of tmap_near_nearest_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_nearest_plan_of(tmap_near_shape set, const tmap_facts *facts,
                                       tmap_near_plan *out) {
-    tmap_near_plan p;
-    const int code = tmap_near_plan_of(set, facts, &p);
-    if (code) return code;
-    p.kind = TMAP_NEAR_KIND_NEAREST;
-    p.shared = TMAP_NEAR_THREADS * (set.d * set.size + 4); // a leaf for each warp
-    tmapi_near_plan_items(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_NEAREST,
+                                TMAP_NEAR_THREADS * (set.d * set.size + 4), facts, out);
 }
 
 #if TMAP_CUDA
@@ -352,11 +346,8 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
 // Makes the plan of a kernel that calls tmap_near_nearest. Errors as tmap_near_plan_make.
 static inline cudaError_t tmap_near_nearest_plan_make(tmap_near_shape set, const void *kernel,
                                                       tmap_near_plan *out) {
-    tmap_near_plan p;
-    tmap_facts facts;
-    const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_near_plan_keep(tmap_near_nearest_plan_of(set, &facts, &p), &p, kernel, out);
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_NEAREST,
+                               TMAP_NEAR_THREADS * (set.d * set.size + 4), kernel, out);
 }
 
 #endif

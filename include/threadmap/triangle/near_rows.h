@@ -14,20 +14,18 @@
 
 // ---- plans --------------------------------------------------------------------------------------
 
+// Bytes of dynamic shared memory: the queues, or later an accumulator of each thread.
+TMAP_FN tmap_u32 tmapi_near_rows_shared(tmap_near_shape set, tmap_u32 bytes) {
+    const tmap_u32 queues = tmapi_near_shared(set.d, set.size);
+    return queues > TMAP_NEAR_THREADS * bytes ? queues : TMAP_NEAR_THREADS * bytes;
+}
+
 // Makes the plan of tmap_near_rows_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_rows_plan_of(tmap_near_shape set, tmap_u32 bytes, const tmap_facts *facts,
                                    tmap_near_plan *out) {
-    tmap_near_plan p;
-    const int code = tmap_near_plan_of(set, facts, &p);
-    if (code) return code;
     if (bytes < 4 || bytes > TMAP_PAIRS_ROWS_BYTES_MAX || bytes % 4) return TMAP_EINVAL;
-    p.kind = TMAP_NEAR_KIND_ROWS;
-    if (p.shared < TMAP_NEAR_THREADS * bytes) p.shared = TMAP_NEAR_THREADS * bytes;
-    p.resident = tmap_resident_blocks(facts, p.block, p.shared) * facts->device.processors;
-    if (!p.resident) return TMAP_ERANGE;
-    tmapi_near_plan_items(&p);
-    *out = p;
-    return TMAP_OK;
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_ROWS, tmapi_near_rows_shared(set, bytes), facts,
+                                out);
 }
 
 #if TMAP_CUDA
@@ -118,11 +116,9 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
 // multiple of 4, 4 to TMAP_PAIRS_ROWS_BYTES_MAX.
 static inline cudaError_t tmap_near_rows_plan_make(tmap_near_shape set, tmap_u32 bytes,
                                                    const void *kernel, tmap_near_plan *out) {
-    tmap_near_plan p;
-    tmap_facts facts;
-    const cudaError_t error = tmap_facts_get(kernel, &facts);
-    if (error) return error;
-    return tmapi_near_plan_keep(tmap_near_rows_plan_of(set, bytes, &facts, &p), &p, kernel, out);
+    if (bytes < 4 || bytes > TMAP_PAIRS_ROWS_BYTES_MAX || bytes % 4) return cudaErrorInvalidValue;
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_ROWS, tmapi_near_rows_shared(set, bytes), kernel,
+                               out);
 }
 
 #endif

@@ -99,17 +99,24 @@ TMAP_DEVICE float tmapi_near_most(const tmap_near_box *a, const tmap_near_box *b
     return fmaxf(a->high[k] - b->low[k], b->high[k] - a->low[k]);
 }
 
+// The squares of the least and the greatest distance.
+TMAP_DEVICE void tmapi_near_squares(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 axes,
+                                    float *least, float *most) {
+    *least = *most = 0;
+#pragma unroll
+    for (tmap_u32 k = 0; k < axes; ++k) {
+        const float low = tmapi_near_least(a, b, k), high = tmapi_near_most(a, b, k);
+        *least = fmaf(low, low, *least), *most = fmaf(high, high, *most);
+    }
+}
+
 // Points within a radius. axes: a constant, 1 to d: the first coordinates are the position. radius:
 // not negative; 1.8e19 or more is all points. Great circles: unit vectors, with the chord
 // 2 sin(angle / 2) as the radius.
 TMAP_DEVICE int tmap_near_within(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 axes,
                                  float radius) {
-    float least = 0, most = 0;
-#pragma unroll
-    for (tmap_u32 k = 0; k < axes; ++k) {
-        const float low = tmapi_near_least(a, b, k), high = tmapi_near_most(a, b, k);
-        least = fmaf(low, low, least), most = fmaf(high, high, most);
-    }
+    float least, most;
+    tmapi_near_squares(a, b, axes, &least, &most);
     return tmapi_near_say(least, most, radius * radius, radius * radius);
 }
 
@@ -117,12 +124,8 @@ TMAP_DEVICE int tmap_near_within(const tmap_near_box *a, const tmap_near_box *b,
 // points are near if they are closer than the sum of their radii.
 TMAP_DEVICE int tmap_near_touching(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 axes) {
     const float widest = a->high[axes] + b->high[axes], smallest = a->low[axes] + b->low[axes];
-    float least = 0, most = 0;
-#pragma unroll
-    for (tmap_u32 k = 0; k < axes; ++k) {
-        const float low = tmapi_near_least(a, b, k), high = tmapi_near_most(a, b, k);
-        least = fmaf(low, low, least), most = fmaf(high, high, most);
-    }
+    float least, most;
+    tmapi_near_squares(a, b, axes, &least, &most);
     return tmapi_near_say(least, most, widest * widest, smallest * smallest);
 }
 
