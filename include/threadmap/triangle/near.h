@@ -104,7 +104,8 @@ TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     p->grid = p->count ? (tmap_u32)p->count : 1;
 }
 
-// Makes a plan of a kind from facts. shared: bytes of dynamic shared memory; 0: those of the queues.
+// Makes a plan of a kind from facts. shared: bytes of dynamic shared memory; 0: those of the
+// queues.
 TMAP_FN int tmapi_near_plan_kind(tmap_near_shape set, tmap_u32 kind, tmap_u32 shared,
                                  const tmap_facts *facts, tmap_near_plan *out) {
     tmap_near_plan p;
