@@ -47,7 +47,7 @@ typedef struct tmapi_near_listed {
     tmap_near_choice choice;
     const tmap_near_list *list;
     int writes;  // 1 after the item's pairs have been counted
-    tmap_u64 at; // pairs of the warp so far, then its position in the list
+    tmap_u64 at; // pairs that the warp has counted; then its position in the list
 } tmapi_near_listed;
 
 // Writes a pair at position `at`.
