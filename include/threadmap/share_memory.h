@@ -65,7 +65,8 @@ static inline cudaError_t tmapi_share_memory(tmap_u64 bytes, const tmap_share *r
     tmap_share run;
     CUresult error, other;
     cudaError_t begun = cudaGetDevice(&device);
-    if (!begun) begun = cudaFree(0); // the driver's calls need the device's context
+    // The driver's calls need the device's context, and to unmap memory waits for nothing.
+    if (!begun) begun = create ? cudaFree(0) : cudaDeviceSynchronize();
     if (begun) return begun;
     memset(&of, 0, sizeof of), of.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     of.location.type = CU_MEM_LOCATION_TYPE_DEVICE, of.location.id = device;
@@ -97,8 +98,9 @@ static inline cudaError_t tmap_share_memory_create(tmap_u64 bytes, const tmap_sh
     return tmapi_share_memory(bytes, ranges, count, out, 1);
 }
 
-// Frees memory of tmap_share_memory_create; bytes, ranges and count: the same as there. It does not
-// wait for kernels that use the memory. Returns the error of a call of CUDA or its driver.
+// Frees memory of tmap_share_memory_create; bytes, ranges and count: the same as there, and the same
+// device is current. Waits for the device first, as cudaFree does. Returns the error of a call of
+// CUDA or its driver.
 static inline cudaError_t tmap_share_memory_destroy(tmap_u64 bytes, const tmap_share *ranges,
                                                     tmap_u64 count, void *memory) {
     if (!bytes || !ranges || !memory) return cudaErrorInvalidValue;
