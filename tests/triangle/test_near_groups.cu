@@ -232,6 +232,9 @@ static void run(tmap_u64 *state, tmap_u32 n) {
 
 // ---- many points --------------------------------------------------------------------------------
 
+// Tells at once what is next, so that a run that is cut off says where.
+static void part(const char *what, tmap_u32 n) { printf("%s, %u\n", what, n), fflush(stdout); }
+
 typedef struct celled {
     tmap_u64 cell;
     tmap_u32 number;
@@ -297,7 +300,9 @@ static void run_many(tmap_u32 n, int kind, float radius) {
                 (float)(floor((kind == CUBE ? u : centre + u / (20 + 30 * (i % 30))) * 0x1p20) *
                         0x1p-20);
         }
+    part("  serial", n);
     friends_by_cells(points, n, radius, want);
+    part("  on the device", n);
     for (tmap_u32 i = 0; i < n; ++i) groups += want[i] == i;
     j.to.set = prepared(shape, kit_to_device(points, n * 12ull), order_of(&state, shape, points));
     const tmap_near_plan plan = plan_of(shape, &kernels[0], &j, &state);
@@ -356,15 +361,24 @@ int main(void) {
     static const tmap_u32 some[] = {1024, 1100, 1500, 2500};
     tmap_u64 state = 99;
     kit_begin();
-    for (tmap_u32 n = 0; n <= 300; n += n < 70 ? 1 : kit_full ? 1 : 13) run(&state, n);
+    part("few points, at most", 300);
+    for (tmap_u32 n = 0; n <= 300; n += n < 70 ? 1 : kit_full ? 5 : 13) run(&state, n);
     for (int times = 0; times < (kit_small ? 1 : 3); ++times)
-        for (size_t i = 0; i < COUNT(some) - (kit_small ? 1u : 0u); ++i) run(&state, some[i]);
-    for (int i = 0; i < (kit_full ? 300 : 30); ++i)
+        for (size_t i = 0; i < COUNT(some) - (kit_small ? 1u : 0u); ++i)
+            part("some points", some[i]), run(&state, some[i]);
+    part("fewer than 500 points, times", kit_full ? 100 : 30);
+    for (int i = 0; i < (kit_full ? 100 : 30); ++i)
         run(&state, (tmap_u32)(kit_random(&state) % 500));
     const tmap_u32 many = kit_full ? 1000000 : kit_small ? 3000 : 20000;
+    // in clusters the serial program takes the square of the number
+    const tmap_u32 clustered = kit_full ? 200000 : many;
+    part("points in a cube, far apart", many);
     if (check_turn()) run_many(many, CUBE, 0.2f / cbrtf((float)many));
+    part("points in a cube, close", many);
     if (check_turn()) run_many(many, CUBE, 0.9f / cbrtf((float)many));
-    if (check_turn()) run_many(many, CLUSTERS, 0.2f / cbrtf((float)many));
+    part("points in clusters", clustered);
+    if (check_turn()) run_many(clustered, CLUSTERS, 0.2f / cbrtf((float)clustered));
+    part("bridges, what is refused", 64);
     run_bridge(0.75f);
     run_bridge(-0.875f);
     run_refused();
