@@ -259,7 +259,8 @@ static void near_sweep_row(near_sweep *s, int variant) {
 
 // The rows of works first to last at a radius.
 static void near_sweep_works(near_sweep *s, float radius, int first, int last) {
-    s->j.radius = radius, s->j.minus_r2 = -radius * radius, s->known = 0;
+    s->j.radius = radius, s->j.minus_r2 = -radius * radius, s->j.scale = 1 / (radius * radius);
+    s->known = 0;
     for (s->work = first; s->work <= last; ++s->work)
         for (int v = 0; v < VARIANTS; ++v) near_sweep_row(s, v);
 }

@@ -13,7 +13,7 @@
 
 typedef struct near_job {
     void *set;
-    float radius, minus_r2;
+    float radius, minus_r2, scale; // scale: 1 / radius^2
     tmap_fold_to to;
     tmap_near_list list;
     float4 *rows;
@@ -76,9 +76,9 @@ static __global__ void __launch_bounds__(TMAP_NEAR_THREADS)
 
 // The force of b on a: that of Lennard and Jones with the radius as length, kept finite where points
 // are close. w: the energy.
-TMAP_DEVICE float4 near_force(const float *a, const float *b, float minus_r2) {
+TMAP_DEVICE float4 near_force(const float *a, const float *b, float scale) {
     const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-    const float s = 1 / (0.5f - (x * x + y * y + z * z) / minus_r2), s3 = s * s * s;
+    const float s = __fdividef(1, 0.5f + (x * x + y * y + z * z) * scale), s3 = s * s * s;
     const float times = s * s3 * (2 * s3 - 1);
     return make_float4(times * x, times * y, times * z, s3 * (s3 - 1));
 }
@@ -87,8 +87,8 @@ TMAP_DEVICE void near_pull(float4 *sum, float4 f) {
 }
 TMAP_DEVICE void near_give(void *job, tmap_pair, const void *a, const void *b, void *to, void *) {
     const float *u = (const float *)a, *v = (const float *)b;
-    const float minus_r2 = ((const near_job *)job)->minus_r2;
-    if (pairs_near(u, v, minus_r2)) near_pull((float4 *)to, near_force(u, v, minus_r2));
+    const near_job *j = (const near_job *)job;
+    if (pairs_near(u, v, j->minus_r2)) near_pull((float4 *)to, near_force(u, v, j->scale));
 }
 TMAP_DEVICE void near_join(void *, void *sum, const void *other) {
     near_pull((float4 *)sum, *(const float4 *)other);

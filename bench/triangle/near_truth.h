@@ -39,7 +39,7 @@ TMAP_DEVICE void near_true_force(const float *a, const float *b, float minus_r2,
 }
 // Sums in double. Their bounds hold for sums of floats in any order (Higham 2002, chapter 4): with
 // u = 2^-24, m terms are off by m u / (1 - m u) of the sum of their absolute values. A term of
-// near_force is itself off by 65 u of its size at most: s has 8 roundings, s^3 26, the others a few.
+// near_force is itself off by 90 u of its size at most: s by 11 u, s^3 by 35 u, the rest by a few.
 static __global__ void near_see_rows(tmap_u32 n, const float *points, float minus_r2,
                                      const float4 *rows, tmap_u64 *wrong) {
     BENCH_EACH(i, n) {
@@ -56,7 +56,7 @@ static __global__ void near_see_rows(tmap_u32 n, const float *points, float minu
         }
         const double grown = terms * u / (1 - terms * u);
         for (int k = 0; k < 4; ++k)
-            bad |= !(fabs(sum[k] - row[k]) <= grown * all[k] + 70 * u * sizes[k] + 1e-30);
+            bad |= !(fabs(sum[k] - row[k]) <= grown * all[k] + 95 * u * sizes[k] + 1e-30);
         if (bad) atomicAdd(wrong, 1ull);
     }
 }

@@ -369,7 +369,7 @@ int main(void) {
     part("fewer than 500 points, times", kit_full ? 100 : 30);
     for (int i = 0; i < (kit_full ? 100 : 30); ++i)
         run(&state, (tmap_u32)(kit_random(&state) % 500));
-    const tmap_u32 many = kit_full ? 1000000 : kit_small ? 3000 : 20000;
+    const tmap_u32 many = kit_full ? 1100000 : kit_small ? 3000 : 20000;
     // in clusters the serial program takes the square of the number
     const tmap_u32 clustered = kit_full ? 200000 : many;
     part("points in a cube, far apart", many);

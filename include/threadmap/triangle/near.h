@@ -25,7 +25,7 @@
 //     ... tmap_near_launch(&plan, &j, stream);
 //
 // tmap_near_prepare (near_prepare.h) copies the points, in an order of yours, and finds the boxes
-// of each 32, 1024 and 32768 points. near_sort.h makes an order (a Hilbert curve); points that lie
+// of each 32, 1024, 32768 and 2^20 points. near_sort.h makes an order (a Hilbert curve); points that lie
 // in a good order already need none. Results do not depend on the order, only the time does.
 //
 //     one leaf of 32 points against all later ones:
@@ -67,18 +67,24 @@ typedef struct tmap_near_plan {
     tmap_u32 grid, block, shared, resident; // as in tmap_pairs_plan
 } tmap_near_plan;
 
-// Points of a warp's queue: a block of 128 for the warp's lanes, and the next leaf.
+// Leaves whose points a warp loads at once. Points of a warp's queue: a block of 128 for the warp's
+// lanes, and these leaves.
+#ifndef TMAPI_NEAR_TAKE
+#define TMAPI_NEAR_TAKE 1u
+#endif
 #define TMAPI_NEAR_BATCH 128u
-#define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAP_NEAR_LEAF)
+#define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAPI_NEAR_TAKE * TMAP_NEAR_LEAF)
 #define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
 
-// Bytes of dynamic shared memory: the leaf's points and the queues, with the points' numbers.
+// Bytes of dynamic shared memory: the leaf's points and the queues, with the points' numbers; the
+// leaf's box.
 TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
-    return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4);
+    return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4) +
+           (2 * TMAP_PAIRS_D_MAX + 1) * 4;
 }
 
 // Items of a plan: at least this many keep a device busy, and the results of the most are joined
-// quickly.
+// quickly. A thread sees fewer than 2^32 pairs of an item.
 #ifndef TMAPI_NEAR_ITEMS
 #define TMAPI_NEAR_ITEMS      2048u
 #define TMAPI_NEAR_ITEMS_MOST 16384u
@@ -87,7 +93,9 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
 
 TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     const tmap_u32 leaves = tmapi_near_leaves(p->set.n);
+    const tmap_u64 n = p->others ? p->others : p->set.n, most = (1ull << 33) / (n + 4096);
     p->run = leaves / TMAPI_NEAR_ITEMS_MOST + (leaves % TMAPI_NEAR_ITEMS_MOST != 0);
+    if (p->run > most) p->run = (tmap_u32)most;
     if (!p->run) p->run = 1;
     if (p->kind == TMAP_NEAR_KIND_NEAREST) // a leaf for each warp
         p->run = (p->run + TMAPI_NEAR_WARPS - 1) / TMAPI_NEAR_WARPS * TMAPI_NEAR_WARPS;
@@ -188,17 +196,13 @@ typedef struct tmapi_near {
     const unsigned char *mine, *other; // prepared sets
     unsigned char *rows, *queue;   // shared: the leaf's points, the warp's queue, by coordinates
     tmap_u32 *row_number, *number; // their numbers
-    tmap_near_box
-        *box; // of the leaf; outside, because nvcc keeps no array of a struct in registers
-              // whose other members it must know first
+    tmap_near_box *box;            // shared: the leaf's
     tmap_u32 leaf, have; // points in the queue
     tmap_u32 me, warps;  // this warp among all that share the leaf
     tmap_u32 turn;       // boxes that have been dealt to them
     int both;            // a constant, 1: all other points, not only later leaves
-    // What is left of each level: its group, the lanes whose boxes may be near, and whose are ALL.
-    tmap_u32 group[3], some[3], all[3];
-    tmap_u32 top;   // groups of level 2 that have been looked at
-    tmap_u32 count; // points of the lane's leaf
+    tmap_u32 group[4], some[4]; // of each level: its group, and which boxes of it are left
+    tmap_u32 top;               // the next group of the highest level
     // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
     // first places of the leaf's parts, as bits, and their root, if they have one.
     tmap_u32 *parent;
@@ -222,11 +226,11 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
     return TMAP_NEAR_NONE;
 }
 
-// Looks at the boxes of a group, a lane each: those that may be near are left to be visited. above:
-// 1 if reach said ALL of the group. Not left are boxes that do not exist, are earlier, are those of
-// another warp, or were added as a whole. Boxes are dealt to the warps at level 1, at level 0 if
+// Looks at the boxes of a group, a lane each: those that may be near are left to be visited. Not
+// left are boxes that do not exist, are earlier, are those of another warp, or were added as a
+// whole. Boxes are dealt to the warps at level 1, at level 0 if
 // several blocks share a leaf. Collective for the warp.
-TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, int above) {
+TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
     const tmap_u32 span = 1u << 5 * level, dealt = s->plan->parts > 1 ? 0 : 1;
     const tmap_u32 b = group * 32 + threadIdx.x % 32;
     const tmap_near_box box =
@@ -234,7 +238,7 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, 
     const int later = s->both || s->plan->others || b * span > s->leaf;
     int says = TMAP_NEAR_NONE;
     if (box.count && (later || (b + 1) * span > s->leaf + 1))
-        says = above ? TMAP_NEAR_ALL : s->how.reach(s->job, s->box, &box);
+        says = s->how.reach(s->job, s->box, &box);
     if (level == dealt) {
         const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
         const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
@@ -247,58 +251,68 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group, 
     }
     if (s->parent && level <= dealt && later && says != TMAP_NEAR_NONE)
         says = tmapi_near_link_box(s, level, b, says);
-    s->group[level] = group, s->count = box.count; // of level 0, when it is read
+    s->group[level] = group;
     s->some[level] = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
-    s->all[level] = __ballot_sync(0xffffffffu, says == TMAP_NEAR_ALL);
 }
 
 // Moves the points behind a batch to the front of the queue.
 TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
-    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    const tmap_u32 size = s->how.points.size;
     __syncwarp();
 #pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
-        unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size;
-        tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
+    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) {
+        const tmap_u32 at = u * 32 + threadIdx.x % 32;
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
+            unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + at) * size;
+            tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
+        }
+        s->number[at] = s->number[TMAPI_NEAR_BATCH + at];
     }
-    s->number[lane] = s->number[TMAPI_NEAR_BATCH + lane];
     s->have -= TMAPI_NEAR_BATCH;
     __syncwarp();
 }
 
-// Adds the points of a leaf that may be near to the queue. Collective for the warp.
-TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf, int all, tmap_u32 count) {
-    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    tmapi_pairs_point point;
-    int in = lane < count;
-    tmap_u32 hits;
-    tmapi_near_point(s->other, s->how.points, leaf, lane, point.bytes);
-    if (in && !all) {
-        tmap_near_box box;
-        tmapi_near_box_make(&box, point.bytes, d, size);
-        in = s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE;
-    }
-    if (s->parent && in) in = tmapi_forest_root(s->parent, leaf * 32 + lane) != s->root;
-    hits = __ballot_sync(0xffffffffu, in);
-    if (in) {
-        const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, point.bytes + k * size,
-                             size);
-        s->number[at] =
-            s->parent ? leaf * 32 + lane : tmapi_near_number(s->other, &s->plan->other, leaf, lane);
-    }
-    s->have += __popc(hits);
-    __syncwarp();
-}
-
-// Takes the first box that is left of a level: returns its number, and in *all whether it is ALL.
-TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level, int *all) {
+// Takes the first box that is left of a level: returns its number.
+TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level) {
     const tmap_u32 lane = (tmap_u32)__ffs((int)s->some[level]) - 1;
     s->some[level] &= s->some[level] - 1;
-    *all = s->all[level] >> lane & 1;
     return s->group[level] * 32 + lane;
+}
+
+// Adds the points of the next leaves that may be near to the queue. Collective for the warp.
+TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    tmapi_pairs_point points[TMAPI_NEAR_TAKE];
+    tmap_u32 numbers[TMAPI_NEAR_TAKE], in = 0;
+#pragma unroll
+    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) { // all loads first
+        if (!s->some[0]) break;
+        const tmap_u32 leaf = tmapi_near_take_box(s, 0);
+        in |= (tmap_u32)(lane < tmapi_near_count_of(s->other, &s->plan->other, d, leaf)) << u;
+        tmapi_near_point(s->other, s->how.points, leaf, lane, points[u].bytes);
+        numbers[u] = s->parent ? leaf * 32 + lane
+                               : tmapi_near_number(s->other, s->how.points, leaf, lane);
+    }
+#pragma unroll
+    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) {
+        int is = in >> u & 1;
+        tmap_near_box box;
+        tmapi_near_box_make(&box, points[u].bytes, d, size);
+        is = is & (s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE);
+        if (s->parent && is) is = tmapi_forest_root(s->parent, numbers[u]) != s->root;
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, is);
+        if (is) {
+            const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
+#pragma unroll
+            for (tmap_u32 k = 0; k < d; ++k)
+                tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
+                                 points[u].bytes + k * size, size);
+            s->number[at] = numbers[u];
+        }
+        s->have += __popc(hits);
+    }
+    __syncwarp();
 }
 
 // Continues through all points that may be near the leaf until the queue is full. Returns how many
@@ -308,19 +322,20 @@ TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     if (s->have >= TMAPI_NEAR_BATCH) tmapi_near_keep(s);
     TMAPI_NO_UNROLL
     for (;;) {
-        int all;
         if (s->some[0]) {
-            const tmap_u32 leaf = tmapi_near_take_box(s, 0, &all);
-            tmapi_near_push(s, leaf, all, __shfl_sync(0xffffffffu, s->count, (int)(leaf % 32)));
+            tmapi_near_push(s);
             if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
         } else if (s->some[1]) {
-            const tmap_u32 group = tmapi_near_take_box(s, 1, &all);
-            tmapi_near_look(s, 0, group, all);
+            tmapi_near_look(s, 0, tmapi_near_take_box(s, 1));
         } else if (s->some[2]) {
-            const tmap_u32 group = tmapi_near_take_box(s, 2, &all);
-            tmapi_near_look(s, 1, group, all);
-        } else if (s->top < s->plan->other.top) {
-            tmapi_near_look(s, 2, s->top++, 0);
+            tmapi_near_look(s, 1, tmapi_near_take_box(s, 2));
+        } else if (s->some[3]) {
+            tmapi_near_look(s, 2, tmapi_near_take_box(s, 3));
+        } else if (s->plan->other.high ? s->top < s->plan->other.high : s->top < 1) {
+            if (s->plan->other.high)
+                tmapi_near_look(s, 3, s->top++);
+            else
+                s->group[3] = 0, s->some[3] = s->plan->other.top, s->top = 1;
         } else {
             const tmap_u32 rest = s->have;
             s->have = 0;
@@ -363,34 +378,35 @@ TMAP_DEVICE int tmapi_near_own(const tmapi_near *s) {
 
 // Sets up what all leaves of a launch share. Collective for nothing.
 TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near how,
-                                        tmap_near_box *box, void *accumulator, void *job) {
+                                        void *accumulator, void *job) {
     const tmap_u32 bytes = how.points.d * how.points.size, warp = threadIdx.x / 32;
     unsigned char *memory = tmapi_pairs_memory(), *queues = memory + TMAP_NEAR_LEAF * bytes;
     tmap_u32 *numbers = (tmap_u32 *)(queues + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE * bytes);
     tmapi_near s;
-    s.plan = plan, s.how = how, s.job = job, s.accumulator = accumulator, s.box = box;
+    s.plan = plan, s.how = how, s.job = job, s.accumulator = accumulator;
     s.mine = (const unsigned char *)how.points.a;
     s.other = (const unsigned char *)(plan->others ? how.points.b : how.points.a);
     s.rows = memory, s.queue = queues + warp * TMAPI_NEAR_QUEUE * bytes;
     s.row_number = numbers, s.number = numbers + TMAP_NEAR_LEAF + warp * TMAPI_NEAR_QUEUE;
-    s.leaf = s.have = s.turn = s.me = s.top = s.count = 0, s.warps = TMAPI_NEAR_WARPS, s.both = 0;
+    s.box = (tmap_near_box *)(numbers + TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE);
+    s.leaf = s.have = s.turn = s.me = s.top = 0, s.warps = TMAPI_NEAR_WARPS, s.both = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
 
 // Takes leaf k of an item, if it exists: its points into shared memory. Collective for the block,
 // with two barriers.
-TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u64 item, tmap_u32 k) {
-    const tmap_u32 size = s->how.points.size, part = (tmap_u32)item & (s->plan->parts - 1);
-    const tmap_u64 leaf = item / s->plan->parts * s->plan->run + k;
+TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
+    const tmap_u32 size = s->how.points.size, part = item & (s->plan->parts - 1);
+    const tmap_u32 leaf = item / s->plan->parts * s->plan->run + k;
     const int exists = leaf < tmapi_near_leaves(s->plan->set.n);
     __syncthreads(); // the last leaf has been worked off
     if (!exists) return 0;
-    s->leaf = (tmap_u32)leaf;
-    *s->box = tmapi_near_box_of(s->mine, &s->plan->mine, s->how.points.d, 0, s->leaf);
+    s->leaf = leaf;
     s->me = part * TMAPI_NEAR_WARPS + threadIdx.x / 32;
     s->warps = s->plan->parts * TMAPI_NEAR_WARPS;
-    s->have = s->turn = s->top = s->some[0] = s->some[1] = s->some[2] = 0;
+    s->have = s->turn = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
+    s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
     if (threadIdx.x < TMAP_NEAR_LEAF) {
         tmapi_pairs_point point;
         tmapi_near_point(s->mine, s->how.points, s->leaf, threadIdx.x, point.bytes);
@@ -399,7 +415,9 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u64 item, tmap_u32 k) {
             tmapi_value_copy(s->rows + (k * TMAP_NEAR_LEAF + threadIdx.x) * size,
                              point.bytes + k * size, size);
         s->row_number[threadIdx.x] =
-            tmapi_near_number(s->mine, &s->plan->mine, s->leaf, threadIdx.x);
+            tmapi_near_number(s->mine, s->how.points, s->leaf, threadIdx.x);
+    } else if (threadIdx.x - TMAP_NEAR_LEAF <= 2 * s->how.points.d) {
+        tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, s->leaf, threadIdx.x - TMAP_NEAR_LEAF);
     }
     __syncthreads();
     return 1;
@@ -417,11 +435,11 @@ TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points,
 
 // ---- a function on every pair -------------------------------------------------------------------
 
-// Visits the pairs of `count` rows of the leaf from row y on, a constant, with `per` points of each
-// lane. exists: bit c: the lane has point c.
-TMAP_DEVICE void tmapi_near_visit(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 y,
-                                  tmap_u32 count, const tmapi_pairs_point *points,
-                                  const tmap_u32 *numbers, tmap_u32 per, tmap_u32 exists) {
+// Visits the pairs of `count` rows of the leaf from row y on, a constant, with four points of each
+// lane.
+TMAP_DEVICE void tmapi_near_visit_rows(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 y,
+                                       tmap_u32 count, const tmapi_pairs_point *points,
+                                       const tmap_u32 *numbers) {
     const tmap_u32 size = s->how.points.size, d = s->how.points.d;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
 #pragma unroll
@@ -436,49 +454,67 @@ TMAP_DEVICE void tmapi_near_visit(const tmapi_near *s, tmap_pairs_visit visit, t
         for (tmap_u32 k = 0; k < d; ++k)
             tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
 #pragma unroll
-        for (tmap_u32 c = 0; c < per; ++c) {
+        for (tmap_u32 c = 0; c < 4; ++c) {
             pair.j = numbers[c];
-            if (exists >> c & 1) visit(s->job, s->accumulator, pair, row.bytes, points[c].bytes);
+            visit(s->job, s->accumulator, pair, row.bytes, points[c].bytes);
         }
     }
 }
 
-// Visits the pairs of `per` points of each lane, from point `first` of the queue on, with all rows.
-TMAP_DEVICE void tmapi_near_visit_rows(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 first,
-                                       tmap_u32 per, tmap_u32 many, int whole) {
+// Visits the pairs of a full queue, four points a lane, with all rows.
+TMAP_DEVICE void tmapi_near_visit_full(const tmapi_near *s, tmap_pairs_visit visit) {
     const tmap_u32 step = 16 / s->how.points.size, rows = s->box->count;
     tmapi_pairs_point points[4];
     tmap_u32 numbers[4], y = 0;
-    tmap_u32 exists = tmapi_near_fetch(s, first, per, many, points, numbers);
-    if (whole) exists = (1u << per) - 1; // a constant
-    for (; y + step <= rows; y += step)
-        tmapi_near_visit(s, visit, y, step, points, numbers, per, exists);
-    for (; y < rows; ++y) tmapi_near_visit(s, visit, y, 1, points, numbers, per, exists);
+    tmapi_near_fetch(s, 0, 4, TMAPI_NEAR_BATCH, points, numbers);
+    TMAPI_NO_UNROLL
+    for (; y + step <= rows; y += step) tmapi_near_visit_rows(s, visit, y, step, points, numbers);
+    TMAPI_NO_UNROLL
+    for (; y < rows; ++y) tmapi_near_visit_rows(s, visit, y, 1, points, numbers);
 }
 
-TMAP_DEVICE void tmapi_near_visit_queue(const tmapi_near *s, tmap_pairs_visit visit,
-                                        tmap_u32 many) {
-    if (many == TMAPI_NEAR_BATCH) {
-        tmapi_near_visit_rows(s, visit, 0, 4, many, 1);
-        return;
-    }
+// Visits the pairs of the lane's row with the first `many` points of the queue, or, if own, a
+// constant, is 1, with the rows behind it.
+TMAP_DEVICE void tmapi_near_visit_few(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 many,
+                                      int own) {
+    const tmap_u32 size = s->how.points.size, d = s->how.points.d, step = 16 / size;
+    const tmap_u32 lane = threadIdx.x % 32, stride = own ? TMAP_NEAR_LEAF : TMAPI_NEAR_QUEUE;
+    const unsigned char *from = own ? s->rows : s->queue;
+    const tmap_u32 *numbers = own ? s->row_number : s->number;
+    tmapi_pairs_row row;
+    tmap_pair pair;
+    if (lane >= s->box->count) return;
+    tmapi_near_row(s, lane, row.bytes), row.set = 0;
+    pair.i = s->row_number[lane];
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < many; first += 64)
-        tmapi_near_visit_rows(s, visit, first, 2, many, 0);
+    for (tmap_u32 q = 0; q < many; q += step) {
+        tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(&vector[k], from + (k * stride + q) * size, 16);
+#pragma unroll
+        for (tmap_u32 r = 0; r < step; ++r) {
+            tmapi_pairs_point point;
+            pair.j = numbers[q + r];
+#pragma unroll
+            for (tmap_u32 k = 0; k < d; ++k)
+                tmapi_value_copy(point.bytes + k * size, vector[k].bytes + r * size, size);
+            if (q + r < many && (!own || q + r > lane))
+                visit(s->job, s->accumulator, pair, row.bytes, point.bytes);
+        }
+    }
 }
 
 // Visits all pairs of a leaf and what may be near it.
 TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
-    const tmap_u32 lane = threadIdx.x % 32;
     TMAPI_NO_UNROLL
-    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) tmapi_near_visit_queue(s, visit, many);
-    if (!tmapi_near_own(s)) return;
-    tmapi_pairs_point own; // the leaf with itself
-    const tmap_u32 number = s->row_number[lane];
-    tmapi_near_row(s, lane, own.bytes);
-    TMAPI_NO_UNROLL
-    for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
-        tmapi_near_visit(s, visit, y, 1, &own, &number, 1, lane > y && lane < s->box->count);
+    for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) {
+        if (many == TMAPI_NEAR_BATCH)
+            tmapi_near_visit_full(s, visit);
+        else
+            tmapi_near_visit_few(s, visit, many, 0);
+    }
+    if (tmapi_near_own(s)) tmapi_near_visit_few(s, visit, s->box->count, 1);
 }
 
 // Calls visit(job, 0, pair, a, b) once for every pair of the plan's share that reach does not rule
@@ -493,14 +529,13 @@ TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
 TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
                                 tmap_pairs_visit visit, void *job) {
     points.bulk = 0;
-    tmap_near_box box;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_each")) return;
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+    for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 0; k < plan->run; ++k)
-            if (tmapi_near_take(&s, plan->first + t, k)) tmapi_near_leaf(&s, visit);
+            if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, visit);
     }
 }
 
@@ -535,37 +570,31 @@ TMAP_FN tmap_u64 tmap_near_fold_bytes(const tmap_near_plan *plan, tmap_u32 bytes
 // join the results of several shares. to.workspace: tmap_near_fold_bytes bytes. All threads of all
 // blocks call it, once in a launch. The rest is as for tmap_near_each.
 // Exactness: the result is the same in every bit in every run and with every grid. A thread's
-// accumulator begins again at fold.zero with each leaf and sees fewer than 2^32 pairs, without
+// accumulator begins again at fold.zero with each item and sees fewer than 2^32 pairs, without
 // those of bulk.
 TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tmap_pairs_visit add,
                                 tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAPI_NEAR_WARPS];
-    tmapi_fold_words sum, of_leaf;
-    tmap_near_box box;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, &of_leaf, job);
+    tmapi_fold_words sum;
+    tmapi_near s = tmapi_near_begin(plan, points, &sum, job);
     const tmap_u32 bytes = fold.bytes;
-    const tmap_u64 groups = tmapi_near_joins(plan);
-    unsigned char *part = (unsigned char *)to.workspace + tmap_near_fold_clear(plan);
-    unsigned char *joined = part + plan->count * bytes;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_fold") ||
         !tmapi_fold_check(fold, "tmap_near_fold"))
         return;
     if (!plan->count && blockIdx.x == 0 && threadIdx.x == 0)
         tmapi_fold_move(to.result, fold.zero, bytes);
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
-        const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;
-        const tmap_u64 left = plan->count - from;
-        const tmap_u64 many = left < TMAPI_NEAR_JOIN ? left : TMAPI_NEAR_JOIN;
+    for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_fold_move(&sum, fold.zero, bytes);
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 0; k < plan->run; ++k)
-            if (tmapi_near_take(&s, plan->first + t, k)) {
-                tmapi_fold_move(&of_leaf, fold.zero, bytes);
-                tmapi_near_leaf(&s, add);
-                fold.join(job, &sum, &of_leaf);
-            }
+            if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, add);
         tmap_fold_block(&sum, fold, job, scratch);
+        const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;
+        const tmap_u64 left = plan->count - from, groups = tmapi_near_joins(plan);
+        const tmap_u64 many = left < TMAPI_NEAR_JOIN ? left : TMAPI_NEAR_JOIN;
+        unsigned char *part = (unsigned char *)to.workspace + tmap_near_fold_clear(plan);
+        unsigned char *joined = part + plan->count * bytes;
         if (threadIdx.x == 0) tmapi_fold_move(part + t * bytes, &sum, bytes);
         if (!tmapi_fold_last((tmap_u64 *)to.workspace + 1 + group, many)) continue;
         tmapi_fold_parts(&sum, fold.zero, bytes, fold.join, job, scratch, part + from * bytes,

@@ -118,18 +118,17 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     const tmap_u32 lane = threadIdx.x;
     const tmap_near_graph_to given = *to;
     tmap_near_graph_to out = given;
-    tmap_near_box box;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GRAPH, "tmap_near_connect")) return;
     if (plan->kind != TMAP_NEAR_KIND_GRAPH) return;
     out.number = choice.number, out.bytes = choice.bytes; // constants
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
     s.both = 1;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 0; k < plan->run; ++k) {
-            if (!tmapi_near_take(&s, plan->first + t, k)) break;
+            if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) break;
             const tmap_u32 number = lane < TMAP_NEAR_LEAF ? s.row_number[lane] : 0xffffffffu;
             const int is = number < plan->set.n;
             if (lane < TMAP_NEAR_LEAF) {

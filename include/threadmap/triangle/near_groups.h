@@ -77,15 +77,14 @@ typedef int (*tmap_near_linked)(void *job, tmap_pair pair, const void *a, const 
 
 // The number of a point in your array.
 TMAP_DEVICE tmap_u32 tmapi_near_of_slot(const tmapi_near *s, tmap_u32 slot) {
-    return tmapi_near_number(s->mine, &s->plan->mine, slot / 32, slot % 32);
+    return tmapi_near_number(s->mine, s->how.points, slot / 32, slot % 32);
 }
 
 // The first place of the leaf that each lane's point is linked with, directly or through points of
 // the leaf. Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked linked,
-                                      const tmapi_pairs_point *own) {
+                                      const tmapi_pairs_point *own, tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    const tmap_u32 count = s->box->count;
     tmap_u32 adjacent = 1u << lane, part = lane;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
@@ -143,21 +142,22 @@ TMAP_DEVICE void tmapi_near_link_begin(tmapi_near *s, tmap_near_linked linked, u
         tmapi_pairs_point own;
         if (leaf >= tmapi_near_leaves(plan->set.n)) break;
         s->leaf = (tmap_u32)leaf;
-        *s->box = tmapi_near_box_of(s->mine, &plan->mine, s->how.points.d, 0, s->leaf);
+        const tmap_u32 count =
+            tmapi_near_count_of(s->mine, &plan->mine, s->how.points.d, s->leaf);
         tmapi_near_point(s->mine, s->how.points, s->leaf, lane, own.bytes);
-        const tmap_u32 part = tmapi_near_parts(s, linked, &own);
-        const int whole = __all_sync(0xffffffffu, part == 0 || lane >= s->box->count);
+        const tmap_u32 part = tmapi_near_parts(s, linked, &own, count);
+        const int whole = __all_sync(0xffffffffu, part == 0 || lane >= count);
         ((tmap_u32 *)nodes)[slot] = s->leaf * 32 + part;
         ((tmap_u32 *)(nodes + w->least))[slot] = TMAP_NEAR_NO_GROUP;
         nodes[w->parts + slot] = (unsigned char)part;
         if (lane) continue;
-        solid[leaf] = whole && s->box->count;
+        solid[leaf] = whole && count;
         if (leaf % 32 == 0)
             solid[plan->mine.level[1] * 32 + leaf / 32] =
-                s->box->count && tmapi_near_solid(s, 1, s->leaf / 32);
+                count && tmapi_near_solid(s, 1, s->leaf / 32);
         if (leaf % 1024 == 0)
             solid[plan->mine.level[2] * 32 + leaf / 1024] =
-                s->box->count && tmapi_near_solid(s, 2, s->leaf / 1024);
+                count && tmapi_near_solid(s, 2, s->leaf / 1024);
     }
 }
 
@@ -170,6 +170,31 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
     const tmap_u32 root = begins ? tmapi_forest_root(s->parent, s->leaf * 32 + lane) : 0;
     const tmap_u32 first = __shfl_sync(0xffffffffu, root, __ffs((int)s->parts) - 1);
     s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
+}
+
+// Tests the first `many` points of the queue, a few, with the lane's row, and unites what is linked.
+// same: the rows of the leaf's part that begins with the lane's.
+TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 many,
+                                     tmap_u32 same) {
+    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    tmapi_pairs_row row;
+    tmap_pair pair;
+    tmapi_near_row(s, lane, row.bytes), row.set = 0;
+    pair.i = tmapi_near_of_slot(s, s->leaf * 32 + lane);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 q = 0; q < many; ++q) {
+        const tmap_u32 slot = s->number[q];
+        tmapi_pairs_point point;
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + q) * size,
+                             size);
+        pair.j = tmapi_near_of_slot(s, slot);
+        const int hit =
+            lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
+        if (__ballot_sync(0xffffffffu, hit) & same)
+            tmapi_forest_unite(s->parent, s->leaf * 32 + lane, slot, tmapi_near_earlier, 0);
+    }
 }
 
 // Tests the points of the queue with the leaf, 64 at a time, and unites what is linked: a point and
@@ -217,11 +242,10 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
     unsigned char *nodes = (unsigned char *)to->nodes;
     const tmapi_near_nodes w = tmapi_near_nodes_of(plan);
     const tmap_u32 lane = threadIdx.x % 32;
-    tmap_near_box box;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GROUPS, "tmap_near_link")) return;
     if (plan->kind != TMAP_NEAR_KIND_GROUPS) return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
     s.parent = (tmap_u32 *)nodes, s.solid = nodes + w.solid;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
@@ -231,16 +255,21 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
         }
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 0; k < plan->run; ++k) {
-            if (!tmapi_near_take(&s, plan->first + t, k)) continue;
-            if (!box.count) continue;
+            if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) continue;
+            if (!s.box->count) continue;
             const tmap_u32 part = nodes[w.parts + s.leaf * 32ull + lane];
-            s.parts = __ballot_sync(0xffffffffu, lane < box.count && part == lane);
+            s.parts = __ballot_sync(0xffffffffu, lane < s.box->count && part == lane);
             if (threadIdx.x < 32) s.row_number[lane] = part;
             __syncthreads();
             tmapi_near_link_root(&s);
+            const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
+            const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;) {
-                tmapi_near_link_queue(&s, linked, many);
+                if (many <= 32)
+                    tmapi_near_link_few(&s, linked, many, same);
+                else
+                    tmapi_near_link_queue(&s, linked, many);
                 __syncwarp();
                 tmapi_near_link_root(&s);
             }
@@ -267,7 +296,8 @@ TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slo
     const tmap_u64 group = leaf / 32;
     const tmap_u32 *counts = (const tmap_u32 *)(set + j->plan.mine.boxes +
                                                 group * tmapi_near_group_bytes(j->plan.set.d));
-    *number = tmapi_near_number(set, &j->plan.mine, leaf, (tmap_u32)slot % 32);
+    const tmap_points points = {set, 0, j->plan.set.size, j->plan.set.d};
+    *number = tmapi_near_number(set, points, leaf, (tmap_u32)slot % 32);
     return slot % 32 < counts[64 * j->plan.set.d + leaf % 32];
 }
 

@@ -170,7 +170,7 @@ TMAP_DEVICE void tmapi_near_search_leaf(tmapi_near_search *s, const tmap_near_bo
         for (tmap_u32 c = 0; c < d; ++c)
             tmapi_value_copy(s->queue + (c * TMAP_NEAR_LEAF + at) * size, point.bytes + c * size,
                              size);
-        s->number[at] = tmapi_near_number(s->other, &s->plan->other, leaf, lane);
+        s->number[at] = tmapi_near_number(s->other, s->points, leaf, lane);
     }
     __syncwarp();
     TMAPI_NO_UNROLL
@@ -322,7 +322,7 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
                 tmapi_near_box_of(s.mine, &plan->mine, points.d, 0, (tmap_u32)leaf);
             tmap_u32 begin = (tmap_u32)leaf;
             tmapi_near_point(s.mine, points, begin, lane, own.bytes);
-            s.own = tmapi_near_number(s.mine, &plan->mine, begin, lane), s.count = box.count;
+            s.own = tmapi_near_number(s.mine, points, begin, lane), s.count = box.count;
 #pragma unroll
             for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x)
                 if (x < k.k) list[x] = last;

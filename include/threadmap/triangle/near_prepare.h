@@ -14,6 +14,7 @@ typedef struct tmapi_near_input {
     const unsigned char *points;
     const tmap_u32 *order; // or 0
     unsigned char *set;
+    tmap_u32 level; // whose boxes are found
 } tmapi_near_input;
 
 // A finite float as a number with the same order, and back.
@@ -51,7 +52,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_leaves_kernel(tmapi_ne
     const tmap_u64 slot = blockIdx.x * 1024ull + threadIdx.x;
     const tmap_u32 number = slot >= n ? n : in.order ? in.order[slot] : (tmap_u32)slot;
     const unsigned char *from = in.points + (tmap_u64)number * d * size;
-    unsigned char *points = in.set + (tmap_u64)leaf * 32 * d * size;
+    unsigned char *points = in.set + (tmap_u64)leaf * tmapi_near_leaf_bytes(d, size);
     tmapi_pairs_point point;
     tmap_u32 bounds[2 * TMAP_PAIRS_D_MAX], valid, to;
     int finite = number < n;
@@ -81,8 +82,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_leaves_kernel(tmapi_ne
                 found[2 * k][warp] = bounds[2 * k], found[2 * k + 1][warp] = bounds[2 * k + 1];
         }
     if (leaf < tmapi_near_leaves(n))
-        ((tmap_u32 *)(in.set + in.layout.numbers))[(tmap_u64)leaf * 32 + to] =
-            number < n ? number : 0xffffffffu;
+        ((tmap_u32 *)(points + 32 * d * size))[to] = number < n ? number : 0xffffffffu;
     if (lane == 0) {
         tmapi_near_put(&in, 0, leaf, bounds, (tmap_u32)__popc(valid));
         found[2 * d][warp] = (tmap_u32)__popc(valid);
@@ -98,13 +98,13 @@ static __global__ void __launch_bounds__(1024) tmapi_near_leaves_kernel(tmapi_ne
         tmapi_near_put(&in, 1, blockIdx.x + lane, bounds, 0);
 }
 
-// The boxes of 32768 points, a warp each, and those of no points behind them.
-static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_input in) {
-    const tmap_u32 n = in.shape.n, d = in.shape.d;
+// The boxes of a level from those of the one below, a warp each, and those of no points behind them.
+static __global__ void __launch_bounds__(1024) tmapi_near_level_kernel(tmapi_near_input in) {
+    const tmap_u32 n = in.shape.n, d = in.shape.d, below = in.level - 1;
     const tmap_u32 lane = threadIdx.x % 32, b = blockIdx.x * 32 + threadIdx.x / 32;
     tmap_u32 bounds[2 * TMAP_PAIRS_D_MAX], count = 0;
-    if (b < tmapi_near_groups(n, 1)) {
-        const tmap_u64 group = in.layout.level[1] + b;
+    if (b < tmapi_near_groups(n, below)) {
+        const tmap_u64 group = in.layout.level[below] + b;
         const float *from =
             (const float *)(in.set + in.layout.boxes + group * tmapi_near_group_bytes(d)) + lane;
         const tmap_u32 mine = ((const tmap_u32 *)from)[64 * d];
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_
                 bounds[2 * k + 1] = tmapi_near_min(mine ? high : ~0u);
             }
     }
-    if (lane == 0) tmapi_near_put(&in, 2, b, bounds, count);
+    if (lane == 0) tmapi_near_put(&in, in.level, b, bounds, count);
 }
 
 // Prepares a set: copies n points and finds their boxes. points: in device memory, the d
@@ -130,13 +130,13 @@ static __global__ void __launch_bounds__(1024) tmapi_near_top_kernel(tmapi_near_
 // with a new order: one that jumps to the other side makes its leaf's box as long as the periodic
 // one. Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong
 // alignment, else the error of a launch. n = 0 launches nothing. Does not wait; can be captured in
-// a graph. Cost: two launches, which read the points and the order and write the set.
+// a graph. Cost: two launches, three from 2^20 points on, which read the points and the order and write the set.
 static inline cudaError_t tmap_near_prepare(tmap_near_shape shape, const void *points,
                                             const tmap_u32 *order, void *set, cudaStream_t stream) {
     tmapi_near_input in = {shape, tmapi_near_layout_of(shape), (const unsigned char *)points, order,
-                           (unsigned char *)set};
+                           (unsigned char *)set, 2};
     tmapi_launch_shape leaves = {tmapi_near_groups(shape.n, 0), 1024, 0};
-    tmapi_launch_shape top = {tmapi_near_groups(shape.n, 2), 1024, 0};
+    tmapi_launch_shape top = {in.layout.top, 1024, 0}, high = {in.layout.high, 1024, 0};
     void *arguments[1] = {&in};
     cudaError_t error;
     if (!tmapi_near_shape_fits(shape)) return cudaErrorInvalidValue;
@@ -145,8 +145,10 @@ static inline cudaError_t tmap_near_prepare(tmap_near_shape shape, const void *p
         (tmap_u64)order % 4)
         return cudaErrorInvalidValue;
     error = tmapi_launch((const void *)tmapi_near_leaves_kernel, leaves, arguments, stream);
-    if (error) return error;
-    return tmapi_launch((const void *)tmapi_near_top_kernel, top, arguments, stream);
+    if (!error) error = tmapi_launch((const void *)tmapi_near_level_kernel, top, arguments, stream);
+    if (error || !in.layout.high) return error;
+    in.level = 3;
+    return tmapi_launch((const void *)tmapi_near_level_kernel, high, arguments, stream);
 }
 
 #endif

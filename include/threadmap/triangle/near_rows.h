@@ -81,15 +81,14 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
     if (!fits || plan->kind != TMAP_NEAR_KIND_ROWS || plan->shared < TMAP_NEAR_THREADS * bytes)
         return;
     points.bulk = 0;
-    tmap_near_box box;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, &sum, job);
+    tmapi_near s = tmapi_near_begin(plan, points, &sum, job);
     s.both = 1;
     TMAPI_NO_UNROLL
-    for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
+    for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 0; k < plan->run; ++k) {
             unsigned char *parts = tmapi_pairs_memory();
-            if (!tmapi_near_take(&s, plan->first + t, k)) break;
+            if (!tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) break;
             const tmap_u32 number = s.row_number[threadIdx.x % 32];
             tmapi_give_copy(&sum, fold.zero, bytes);
             TMAPI_NO_UNROLL

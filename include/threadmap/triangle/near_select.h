@@ -135,7 +135,6 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     const tmap_u32 blocks = gridDim.x < all ? gridDim.x : all; // others would find no item
     tmap_u64 *state = (tmap_u64 *)list->workspace;
     tmap_near_list to = *list;
-    tmap_near_box box;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_select") ||
         !TMAPI_CHECK(list->count && state && ((tmap_u64)list->count | (tmap_u64)state) % 8 == 0,
                      "tmap_near_select", "list.count or .workspace is null or misaligned"))
@@ -145,7 +144,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     if (!tmapi_value_size_fits(choice.bytes, to.values)) to.values = 0;
     if (blockIdx.x >= blocks) return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, &box, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
     tmapi_near_listed l = {choice, &to, 0, 0};
     s.both = choice.both;
     for (;;) {
@@ -159,7 +158,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
             for (tmap_u32 k = 0; k < plan->run; ++k)
-                if (tmapi_near_take(&s, item, k)) tmapi_near_list_leaf(&s, &l);
+                if (tmapi_near_take(&s, (tmap_u32)item, k)) tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             if (threadIdx.x % 32 == 0) hits[warp] = l.at;
             __syncthreads();

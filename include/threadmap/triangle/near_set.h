@@ -27,7 +27,7 @@ TMAP_FN int tmapi_near_shape_fits(tmap_near_shape s) {
 // The number of groups of 32 boxes of a level. Level 0 has a box for each leaf; a group of level l
 // is a box of level l + 1.
 TMAP_FN tmap_u32 tmapi_near_groups(tmap_u32 n, tmap_u32 level) {
-    const tmap_u64 span = 1024ull << 5 * level;
+    const tmap_u64 span = 1024ull << 5 * level; // points
     return (tmap_u32)((n + span - 1) / span);
 }
 
@@ -38,21 +38,25 @@ TMAP_FN tmap_u32 tmapi_near_leaves(tmap_u32 n) {
 // Bytes of 32 boxes: for each coordinate 32 lower and 32 upper bounds, floats; 32 counts.
 TMAP_FN tmap_u32 tmapi_near_group_bytes(tmap_u32 d) { return (2 * d + 1) * 128; }
 
-// Where things are in a prepared set: coordinates, 32 of each for a leaf, then the points' numbers,
-// then the boxes, level by level.
+// Bytes of a leaf: 32 of each coordinate and the points' numbers.
+TMAP_FN tmap_u32 tmapi_near_leaf_bytes(tmap_u32 d, tmap_u32 size) {
+    return TMAP_NEAR_LEAF * (d * size + 4);
+}
+
+// Where things are in a prepared set: the leaves, then the boxes, level by level.
 typedef struct tmapi_near_layout {
-    tmap_u64 numbers, boxes, bytes; // first two: where they begin, in bytes
-    tmap_u32 level[3];              // the first group of each level
-    tmap_u32 top;                   // groups of level 2
+    tmap_u64 boxes, bytes;          // where the boxes begin; of the set
+    tmap_u32 level[4];              // the first group of each level
+    tmap_u32 top, high;             // groups of level 2; of level 3, 0 if there is one of level 2
 } tmapi_near_layout;
 
 TMAP_FN tmapi_near_layout tmapi_near_layout_of(tmap_near_shape s) {
-    const tmap_u64 slots = (tmap_u64)tmapi_near_leaves(s.n) * TMAP_NEAR_LEAF;
     tmapi_near_layout l;
-    l.numbers = slots * s.d * s.size, l.boxes = l.numbers + slots * 4;
+    l.boxes = (tmap_u64)tmapi_near_leaves(s.n) * tmapi_near_leaf_bytes(s.d, s.size);
     l.level[0] = 0, l.level[1] = tmapi_near_groups(s.n, 0);
     l.level[2] = l.level[1] + tmapi_near_groups(s.n, 1), l.top = tmapi_near_groups(s.n, 2);
-    l.bytes = l.boxes + (tmap_u64)(l.level[2] + l.top) * tmapi_near_group_bytes(s.d);
+    l.level[3] = l.level[2] + l.top, l.high = l.top > 1 ? tmapi_near_groups(s.n, 3) : 0;
+    l.bytes = l.boxes + (tmap_u64)(l.level[3] + l.high) * tmapi_near_group_bytes(s.d);
     return l;
 }
 
@@ -181,19 +185,40 @@ TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
     return box;
 }
 
+// Copies word 0 to 2 d of box b of level 0.
+TMAP_DEVICE void tmapi_near_box_word(tmap_near_box *box, const unsigned char *set,
+                                     const tmapi_near_layout *layout, tmap_u32 d, tmap_u32 b,
+                                     tmap_u32 word) {
+    const tmap_u32 v = ((const tmap_u32 *)(set + layout->boxes + b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
+    if (word == 2 * d)
+        box->count = v;
+    else
+        (word % 2 ? box->high : box->low)[word / 2] = __uint_as_float(v);
+}
+
+// The number of points in box b of level 0.
+TMAP_DEVICE tmap_u32 tmapi_near_count_of(const unsigned char *set, const tmapi_near_layout *layout,
+                                         tmap_u32 d, tmap_u32 b) {
+    const tmap_u64 group = b / 32;
+    return ((const tmap_u32 *)(set + layout->boxes +
+                               group * tmapi_near_group_bytes(d)))[64 * d + b % 32];
+}
+
 // Coordinates, one after another, of point `slot` of a leaf.
 TMAP_DEVICE void tmapi_near_point(const unsigned char *set, tmap_points shape, tmap_u32 leaf,
                                   tmap_u32 slot, unsigned char *to) {
     const tmap_u32 size = shape.size;
-    const unsigned char *from = set + (tmap_u64)leaf * TMAP_NEAR_LEAF * shape.d * size;
+    const unsigned char *from = set + (tmap_u64)leaf * tmapi_near_leaf_bytes(shape.d, size);
 #pragma unroll
     for (tmap_u32 k = 0; k < shape.d; ++k)
         tmapi_value_copy(to + k * size, from + (k * TMAP_NEAR_LEAF + slot) * size, size);
 }
 
-TMAP_DEVICE tmap_u32 tmapi_near_number(const unsigned char *set, const tmapi_near_layout *layout,
-                                       tmap_u32 leaf, tmap_u32 slot) {
-    return ((const tmap_u32 *)(set + layout->numbers))[(tmap_u64)leaf * TMAP_NEAR_LEAF + slot];
+TMAP_DEVICE tmap_u32 tmapi_near_number(const unsigned char *set, tmap_points shape, tmap_u32 leaf,
+                                       tmap_u32 slot) {
+    const tmap_u32 bytes = shape.d * shape.size;
+    const unsigned char *from = set + (tmap_u64)leaf * tmapi_near_leaf_bytes(shape.d, shape.size);
+    return ((const tmap_u32 *)(from + TMAP_NEAR_LEAF * bytes))[slot];
 }
 
 // A coordinate as bounds: itself, or doubles rounded down and up.
