@@ -16,8 +16,8 @@
 //
 // A warp has a leaf of 32 points, a lane a point with its list of k in registers. It begins with
 // its own leaf and then takes the boxes of each level nearest first. It leaves out boxes that are
-// farther from each point than the worst on its list. A lane keeps the candidates of its point in a
-// ring in shared memory and merges 8 of them at once into its list, by a network that sorts.
+// farther from each point than the worst on its list. A lane stacks the candidates of its point in
+// shared memory and merges 8 of them at once into its list, by a network that sorts.
 #ifndef TMAP_TRIANGLE_NEAR_NEAREST_H
 #define TMAP_TRIANGLE_NEAR_NEAREST_H
 
@@ -26,16 +26,15 @@
 // The most neighbours of a point.
 #define TMAP_NEAR_K_MAX 64u
 
-// Candidates that are merged at once, and places of a ring: a power of two, and room for those of a
-// vector that come before the next merge.
+// Candidates that are merged at once, and those of a stack: 4 are tried before the next merge.
 #define TMAPI_NEAR_MERGE 8u
-#define TMAPI_NEAR_RING  16u
+#define TMAPI_NEAR_STACK (TMAPI_NEAR_MERGE + 3)
 
 // ---- plans --------------------------------------------------------------------------------------
 
-// Bytes of dynamic shared memory: the points of a leaf for each warp and their numbers; the rings.
+// Bytes of dynamic shared memory: the points of a leaf for each warp and their numbers; the stacks.
 TMAP_FN tmap_u32 tmapi_near_nearest_shared(tmap_near_shape set) {
-    return TMAP_NEAR_THREADS * (set.d * set.size + 4 + TMAPI_NEAR_RING * (set.size == 8 ? 12 : 8));
+    return TMAP_NEAR_THREADS * (set.d * set.size + 4 + TMAPI_NEAR_STACK * (set.size == 8 ? 12 : 8));
 }
 
 // Makes the plan of tmap_near_nearest_plan_make from facts, without a CUDA call; out->kernel is 0.
@@ -171,9 +170,9 @@ typedef struct tmapi_near_search {
     const unsigned char *mine, *other; // prepared sets
     unsigned char *queue;              // shared: the points of a leaf, by coordinates
     tmap_u32 *number;                  // and their numbers
-    tmap_u64 *ring;                    // shared: keys of candidates, a column for each lane
-    tmap_u32 *ring_number;             // and their numbers, of doubles
-    tmap_u32 tail, head;               // candidates that have entered and left the lane's ring
+    tmap_u64 *stack;                   // shared: keys of candidates, a column for each lane
+    tmap_u32 *stack_number;            // and their numbers, of doubles
+    tmap_u32 have;                     // candidates on the lane's stack
     tmap_u32 own, count;               // the number of the lane's point; points of the warp's leaf
     float reach; // the greatest measure that the lane could still use; NaN if it has no point
     float worst; // that of the warp
@@ -192,21 +191,19 @@ TMAP_DEVICE void tmapi_near_reach(tmapi_near_search *s, tmapi_near_entry last) {
     s->worst = __uint_as_float(~tmapi_near_min(is ? ~__float_as_uint(v) : ~0u)); // none is negative
 }
 
-// Takes candidates out of the lanes' rings into their lists. Collective for the warp.
-TMAP_DEVICE void tmapi_near_take_ring(tmapi_near_search *s, tmapi_near_entry *list,
-                                      tmapi_near_entry last) {
-    const tmap_u32 size = s->points.size, have = s->tail - s->head;
+// Takes candidates from the lanes' stacks into their lists. Collective for the warp.
+TMAP_DEVICE void tmapi_near_take_stack(tmapi_near_search *s, tmapi_near_entry *list,
+                                       tmapi_near_entry last) {
+    const tmap_u32 size = s->points.size;
     tmapi_near_entry batch[TMAPI_NEAR_MERGE];
 #pragma unroll
     for (tmap_u32 x = 0; x < TMAPI_NEAR_MERGE; ++x) {
-        const tmap_u32 at = (s->head + x) % TMAPI_NEAR_RING * 32;
         batch[x] = last;
-        if (x < have) {
-            batch[x].key = s->ring[at];
-            if (size == 8) batch[x].number = s->ring_number[at];
-        }
+        if (x >= s->have) continue;
+        batch[x].key = s->stack[(s->have - 1 - x) * 32];
+        if (size == 8) batch[x].number = s->stack_number[(s->have - 1 - x) * 32];
     }
-    s->head += have < TMAPI_NEAR_MERGE ? have : TMAPI_NEAR_MERGE;
+    s->have -= s->have < TMAPI_NEAR_MERGE ? s->have : TMAPI_NEAR_MERGE;
     tmapi_near_batch_sort(batch, size);
     tmapi_near_merge(list, tmapi_near_length(s->k.k), batch, size);
     tmapi_near_reach(s, list[s->k.k - 1]);
@@ -234,10 +231,10 @@ TMAP_DEVICE tmap_u32 tmapi_near_queue(tmapi_near_search *s, const tmap_near_box 
     return __popc(hits);
 }
 
-// Puts points of the queue that the lanes could use into their rings: a vector of them from point q
-// on, of `many` in the queue.
+// Puts points of the queue that the lanes could use onto their stacks: a vector of them from point q
+// on, of `many` in the queue. One that is as far as the worst may be before it by its number.
 TMAP_DEVICE void tmapi_near_try(tmapi_near_search *s, tmap_u32 q, tmap_u32 many,
-                                const unsigned char *own, tmapi_near_entry worst) {
+                                const unsigned char *own) {
     const tmap_u32 d = s->points.d, size = s->points.size, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX], numbers;
 #pragma unroll
@@ -254,12 +251,11 @@ TMAP_DEVICE void tmapi_near_try(tmapi_near_search *s, tmap_u32 q, tmap_u32 many,
             tmapi_value_copy(point.bytes + c * size, vector[c].bytes + r * size, size);
         tmapi_value_copy(&number, numbers.bytes + r * 4, 4);
         s->k.measure(s->job, own, point.bytes, &value);
-        const tmapi_near_entry e = tmapi_near_entry_of(&value, size, number);
-        if (q + r < many && tmapi_near_before(e, worst, size) &&
-            (s->k.self || s->plan->others || number != s->own)) {
-            const tmap_u32 at = s->tail++ % TMAPI_NEAR_RING * 32;
-            s->ring[at] = e.key;
-            if (size == 8) s->ring_number[at] = number;
+        if ((size == 8 ? *(double *)&value <= s->reach : *(float *)&value <= s->reach) &&
+            q + r < many && (s->k.self || s->plan->others || number != s->own)) {
+            s->stack[s->have * 32] = tmapi_near_entry_of(&value, size, number).key;
+            if (size == 8) s->stack_number[s->have * 32] = number;
+            ++s->have;
         }
     }
 }
@@ -336,7 +332,7 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
     tmap_near_box one;
     tmap_u32 leaf = s->begin;
     tmapi_near_box_make(&one, own, s->points.d, s->points.size);
-    s->tail = s->head = s->top = 0;
+    s->have = s->top = 0;
     s->least[0] = s->least[1] = s->least[2] = __uint_as_float(0x7fc00000);
     tmapi_near_reach(s, last);
     TMAPI_NO_UNROLL
@@ -345,11 +341,11 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
         const tmap_u32 full = leaf != TMAPI_NEAR_NO_BOX ? TMAPI_NEAR_MERGE : 1;
         tmap_u32 q = 0;
         TMAPI_NO_UNROLL
-        do { // at the end the rings are emptied
-            if (q < many) tmapi_near_try(s, q, many, own, list[s->k.k - 1]);
+        do { // at the end the stacks are emptied
+            if (q < many) tmapi_near_try(s, q, many, own);
             TMAPI_NO_UNROLL
-            while (__any_sync(0xffffffffu, s->tail - s->head >= full))
-                tmapi_near_take_ring(s, list, last);
+            while (__any_sync(0xffffffffu, s->have >= full))
+                tmapi_near_take_stack(s, list, last);
         } while ((q += 16 / s->points.size) < many);
         if (leaf == TMAPI_NEAR_NO_BOX) return;
         leaf = tmapi_near_search_next(s, box, &one);
@@ -415,9 +411,9 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
     s.queue = tmapi_pairs_memory() + warp * TMAP_NEAR_LEAF * bytes;
     unsigned char *memory = tmapi_pairs_memory() + TMAP_NEAR_THREADS * bytes;
     s.number = (tmap_u32 *)memory + warp * TMAP_NEAR_LEAF, memory += TMAP_NEAR_THREADS * 4;
-    const tmap_u32 column = warp * TMAPI_NEAR_RING * 32 + lane;
-    s.ring = (tmap_u64 *)memory + column;
-    s.ring_number = (tmap_u32 *)(memory + TMAP_NEAR_THREADS * TMAPI_NEAR_RING * 8) + column;
+    const tmap_u32 column = warp * TMAPI_NEAR_STACK * 32 + lane;
+    s.stack = (tmap_u64 *)memory + column;
+    s.stack_number = (tmap_u32 *)(memory + TMAP_NEAR_THREADS * TMAPI_NEAR_STACK * 8) + column;
     const tmapi_near_entry last = tmapi_near_entry_last(to->limit, (tmap_u32)size);
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
