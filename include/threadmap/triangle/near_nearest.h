@@ -88,22 +88,28 @@ TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near
 // ---- a point's list -----------------------------------------------------------------------------
 //
 // An entry is the bits of a measure, whose order is that of the measures, and the neighbour's
-// number. With floats both are in one word; with doubles the number is beside it.
+// number: three words, of which floats use the first and the last. nvcc needs 6 instructions to
+// order two of them, and 8 if they are words of 64 bits, as it then forms minimum and maximum.
 
 typedef struct tmapi_near_entry {
-    tmap_u64 key;
-    tmap_u32 number;
+    tmap_u32 high, low, number;
 } tmapi_near_entry;
+
+TMAP_DEVICE tmap_u64 tmapi_near_words(tmap_u32 high, tmap_u32 low) {
+    return (tmap_u64)high << 32 | low;
+}
 
 TMAP_DEVICE tmapi_near_entry tmapi_near_entry_of(const void *value, tmap_u32 size,
                                                  tmap_u32 number) {
-    tmapi_near_entry e;
-    e.number = number;
-    if (size == 8)
-        e.key = (tmap_u64)__double_as_longlong(*(const double *)value);
-    else
-        e.key = (tmap_u64)__float_as_uint(*(const float *)value) << 32 | number;
+    const tmap_u64 bits = size == 8 ? (tmap_u64)__double_as_longlong(*(const double *)value)
+                                    : (tmap_u64)__float_as_uint(*(const float *)value) << 32;
+    const tmapi_near_entry e = {(tmap_u32)(bits >> 32), (tmap_u32)bits, number};
     return e;
+}
+
+// The measure of an entry.
+TMAP_DEVICE double tmapi_near_double(tmapi_near_entry e) {
+    return __longlong_as_double((tmap_i64)tmapi_near_words(e.high, e.low));
 }
 
 // An entry behind all with smaller measures: what a list begins with.
@@ -114,14 +120,18 @@ TMAP_DEVICE tmapi_near_entry tmapi_near_entry_last(double limit, tmap_u32 size) 
 }
 
 TMAP_DEVICE int tmapi_near_before(tmapi_near_entry a, tmapi_near_entry b, tmap_u32 size) {
-    return a.key < b.key || (size == 8 && a.key == b.key && a.number < b.number);
+    const tmap_u64 x = tmapi_near_words(a.high, size == 8 ? a.low : a.number);
+    const tmap_u64 y = tmapi_near_words(b.high, size == 8 ? b.low : b.number);
+    return x < y || (size == 8 && x == y && a.number < b.number);
 }
 
 // Puts the smaller one of two entries first.
 TMAP_DEVICE void tmapi_near_order(tmapi_near_entry *a, tmapi_near_entry *b, tmap_u32 size) {
     const tmapi_near_entry x = *a, y = *b;
     const int swap = tmapi_near_before(y, x, size);
-    *a = swap ? y : x, *b = swap ? x : y;
+    a->high = swap ? y.high : x.high, b->high = swap ? x.high : y.high;
+    a->low = swap ? y.low : x.low, b->low = swap ? x.low : y.low;
+    a->number = swap ? y.number : x.number, b->number = swap ? x.number : y.number;
 }
 
 // Sorts a batch: Batcher's odd-even merge sort (Knuth, The Art of Computer Programming, 5.3.4).
@@ -170,10 +180,11 @@ typedef struct tmapi_near_search {
     const unsigned char *mine, *other; // prepared sets
     unsigned char *queue;              // shared: the points of a leaf, by coordinates
     tmap_u32 *number;                  // and their numbers
-    tmap_u64 *stack;                   // shared: keys of candidates, a column for each lane
-    tmap_u32 *stack_number;            // and their numbers, of doubles
-    tmap_u32 have;                     // candidates on the lane's stack
-    tmap_u32 own, count;               // the number of the lane's point; points of the warp's leaf
+    uint2 *stack;           // shared: candidates, a column for each lane
+    tmap_u32 *stack_number; // and their numbers, of doubles
+    tmap_u32 column, end;   // where the lane's stack begins and ends; 32 apart
+    tmap_u32 own, count;    // the number of the lane's point; points of the warp's leaf
+    tmap_u32 skip;          // own, if it is no neighbour of itself
     float reach; // the greatest measure that the lane could still use; NaN if it has no point
     float worst; // that of the warp
     // What is left of each level: the bounds of a group's boxes, a lane a box, and its number.
@@ -185,8 +196,8 @@ typedef struct tmapi_near_search {
 // Sets the reach from the last entry of the lane's list, rounded up. Collective for the warp.
 TMAP_DEVICE void tmapi_near_reach(tmapi_near_search *s, tmapi_near_entry last) {
     const int is = threadIdx.x % 32 < s->count;
-    const float v = s->points.size == 8 ? __double2float_ru(__longlong_as_double((tmap_i64)last.key))
-                                        : __uint_as_float((tmap_u32)(last.key >> 32));
+    const float v = s->points.size == 8 ? __double2float_ru(tmapi_near_double(last))
+                                        : __uint_as_float(last.high);
     s->reach = is ? v : __uint_as_float(0x7fc00000);
     s->worst = __uint_as_float(~tmapi_near_min(is ? ~__float_as_uint(v) : ~0u)); // none is negative
 }
@@ -199,11 +210,13 @@ TMAP_DEVICE void tmapi_near_take_stack(tmapi_near_search *s, tmapi_near_entry *l
 #pragma unroll
     for (tmap_u32 x = 0; x < TMAPI_NEAR_MERGE; ++x) {
         batch[x] = last;
-        if (x >= s->have) continue;
-        batch[x].key = s->stack[(s->have - 1 - x) * 32];
-        if (size == 8) batch[x].number = s->stack_number[(s->have - 1 - x) * 32];
+        if (s->end <= s->column + x * 32) continue;
+        const tmap_u32 at = s->end - (x + 1) * 32;
+        const uint2 words = s->stack[at];
+        batch[x].high = words.x, batch[x].low = batch[x].number = words.y;
+        if (size == 8) batch[x].number = s->stack_number[at];
     }
-    s->have -= s->have < TMAPI_NEAR_MERGE ? s->have : TMAPI_NEAR_MERGE;
+    s->end = s->end < s->column + TMAPI_NEAR_MERGE * 32 ? s->column : s->end - TMAPI_NEAR_MERGE * 32;
     tmapi_near_batch_sort(batch, size);
     tmapi_near_merge(list, tmapi_near_length(s->k.k), batch, size);
     tmapi_near_reach(s, list[s->k.k - 1]);
@@ -251,11 +264,12 @@ TMAP_DEVICE void tmapi_near_try(tmapi_near_search *s, tmap_u32 q, tmap_u32 many,
             tmapi_value_copy(point.bytes + c * size, vector[c].bytes + r * size, size);
         tmapi_value_copy(&number, numbers.bytes + r * 4, 4);
         s->k.measure(s->job, own, point.bytes, &value);
-        if ((size == 8 ? *(double *)&value <= s->reach : *(float *)&value <= s->reach) &&
-            q + r < many && (s->k.self || s->plan->others || number != s->own)) {
-            s->stack[s->have * 32] = tmapi_near_entry_of(&value, size, number).key;
-            if (size == 8) s->stack_number[s->have * 32] = number;
-            ++s->have;
+        const int may = size == 8 ? *(double *)&value <= s->reach : *(float *)&value <= s->reach;
+        if (may & (q + r < many) & (number != s->skip)) {
+            const tmapi_near_entry e = tmapi_near_entry_of(&value, size, number);
+            s->stack[s->end] = make_uint2(e.high, size == 8 ? e.low : number);
+            if (size == 8) s->stack_number[s->end] = number;
+            s->end += 32;
         }
     }
 }
@@ -332,19 +346,19 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
     tmap_near_box one;
     tmap_u32 leaf = s->begin;
     tmapi_near_box_make(&one, own, s->points.d, s->points.size);
-    s->have = s->top = 0;
+    s->end = s->column, s->top = 0;
     s->least[0] = s->least[1] = s->least[2] = __uint_as_float(0x7fc00000);
     tmapi_near_reach(s, last);
     TMAPI_NO_UNROLL
     for (;;) {
         const tmap_u32 many = leaf != TMAPI_NEAR_NO_BOX ? tmapi_near_queue(s, box, leaf) : 0;
-        const tmap_u32 full = leaf != TMAPI_NEAR_NO_BOX ? TMAPI_NEAR_MERGE : 1;
+        const tmap_u32 full = s->column + (leaf != TMAPI_NEAR_NO_BOX ? TMAPI_NEAR_MERGE : 1) * 32;
         tmap_u32 q = 0;
         TMAPI_NO_UNROLL
         do { // at the end the stacks are emptied
             if (q < many) tmapi_near_try(s, q, many, own);
             TMAPI_NO_UNROLL
-            while (__any_sync(0xffffffffu, s->have >= full))
+            while (__any_sync(0xffffffffu, s->end >= full))
                 tmapi_near_take_stack(s, list, last);
         } while ((q += 16 / s->points.size) < many);
         if (leaf == TMAPI_NEAR_NO_BOX) return;
@@ -366,16 +380,12 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
         if (x >= s->k.k) continue;
         const int is =
             threadIdx.x % 32 < s->count && tmapi_near_before(list[x], last, s->points.size);
-        const tmap_u64 key = list[x].key;
+        to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
         if (s->points.size == 8) {
-            const double v =
-                is ? __longlong_as_double((tmap_i64)key) : __longlong_as_double(0x7ff0000000000000);
-            to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
+            const double v = is ? tmapi_near_double(list[x]) : __longlong_as_double(0x7ff0000000000000);
             if (to->distances) ((double *)to->distances)[at + x] = s->k.root ? sqrt(v) : v;
         } else {
-            const float v =
-                is ? __uint_as_float((tmap_u32)(key >> 32)) : __uint_as_float(0x7f800000);
-            to->numbers[at + x] = is ? (tmap_u32)key : 0xffffffffu;
+            const float v = __uint_as_float(is ? list[x].high : 0x7f800000);
             if (to->distances) ((float *)to->distances)[at + x] = s->k.root ? sqrtf(v) : v;
         }
         count += (tmap_u32)is;
@@ -411,9 +421,9 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
     s.queue = tmapi_pairs_memory() + warp * TMAP_NEAR_LEAF * bytes;
     unsigned char *memory = tmapi_pairs_memory() + TMAP_NEAR_THREADS * bytes;
     s.number = (tmap_u32 *)memory + warp * TMAP_NEAR_LEAF, memory += TMAP_NEAR_THREADS * 4;
-    const tmap_u32 column = warp * TMAPI_NEAR_STACK * 32 + lane;
-    s.stack = (tmap_u64 *)memory + column;
-    s.stack_number = (tmap_u32 *)(memory + TMAP_NEAR_THREADS * TMAPI_NEAR_STACK * 8) + column;
+    s.column = warp * TMAPI_NEAR_STACK * 32 + lane;
+    s.stack = (uint2 *)memory;
+    s.stack_number = (tmap_u32 *)(memory + TMAP_NEAR_THREADS * TMAPI_NEAR_STACK * 8);
     const tmapi_near_entry last = tmapi_near_entry_last(to->limit, (tmap_u32)size);
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
@@ -428,6 +438,7 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
             s.begin = (tmap_u32)leaf;
             tmapi_near_point(s.mine, points, s.begin, lane, own.bytes);
             s.own = tmapi_near_number(s.mine, &plan->mine, s.begin, lane), s.count = box.count;
+            s.skip = k.self || plan->others ? 0xffffffffu : s.own;
 #pragma unroll
             for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x)
                 if (x < tmapi_near_length(k.k)) list[x] = last;
