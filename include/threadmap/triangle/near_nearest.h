@@ -189,8 +189,8 @@ typedef struct tmapi_near_search {
     float worst; // that of the warp
     // What is left of each level: the bounds of a group's boxes, a lane a box, and its number.
     float least[3];
-    tmap_u32 group[3], top; // groups of level 2 that have been looked at
-    tmap_u32 begin;         // the leaf that was the first
+    tmap_u32 group[3], first, top; // of level 2: the first group, and how many were looked at
+    tmap_u32 begin;                // the leaf that is searched first, or NO_BOX
 } tmapi_near_search;
 
 // Sets the reach from the last entry of the lane's list, rounded up. Collective for the warp.
@@ -282,23 +282,14 @@ TMAP_DEVICE float tmapi_near_search_look(const tmapi_near_search *s, const tmap_
     return there.count ? fmaxf(0.0f, s->k.bound(s->job, box, &there)) : __uint_as_float(0x7fc00000);
 }
 
-// A leaf of the second set that is not far from a box: the nearest box of each level.
+// The group of level 2 with the box that is nearest.
 TMAP_DEVICE tmap_u32 tmapi_near_search_begin(const tmapi_near_search *s, const tmap_near_box *box) {
-    const tmap_u32 lane = threadIdx.x % 32;
-    tmap_u32 found = 0;
+    tmap_u32 best = 0xffffffffu, found = 0;
     TMAPI_NO_UNROLL
-    for (tmap_u32 level = 3; level-- > 0;) {
-        const tmap_u32 first = level == 2 ? 0 : found, groups = level == 2 ? s->plan->other.top : 1;
-        tmap_u32 best = 0xffffffffu;
-        TMAPI_NO_UNROLL
-        for (tmap_u32 g = first; g < first + groups; ++g) {
-            const tmap_u32 v =
-                __float_as_uint(tmapi_near_search_look(s, box, level, g * 32 + lane));
-            const tmap_u32 least = tmapi_near_min(v);
-            if (least >= best) continue;
-            best = least;
-            found = g * 32 + (tmap_u32)__ffs((int)__ballot_sync(0xffffffffu, v == least)) - 1;
-        }
+    for (tmap_u32 g = 0; g < s->plan->other.top; ++g) {
+        const float v = tmapi_near_search_look(s, box, 2, g * 32 + threadIdx.x % 32);
+        const tmap_u32 least = tmapi_near_min(__float_as_uint(v));
+        if (least < best) best = least, found = g;
     }
     return found;
 }
@@ -324,7 +315,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_search_next(tmapi_near_search *s, const tmap_nea
         if (b == TMAPI_NEAR_NO_BOX) level = 2, b = tmapi_near_search_nearest(s, 2);
         if (b == TMAPI_NEAR_NO_BOX) {
             if (s->top == s->plan->other.top) return TMAPI_NEAR_NO_BOX;
-            s->group[2] = s->top++;
+            s->group[2] = (s->first + s->top++) % s->plan->other.top;
             s->least[2] = tmapi_near_search_look(s, box, 2, s->group[2] * 32 + lane);
             continue;
         }
@@ -344,26 +335,28 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
                                        const unsigned char *own, tmapi_near_entry *list,
                                        tmapi_near_entry last) {
     tmap_near_box one;
-    tmap_u32 leaf = s->begin;
     tmapi_near_box_make(&one, own, s->points.d, s->points.size);
     s->end = s->column, s->top = 0;
     s->least[0] = s->least[1] = s->least[2] = __uint_as_float(0x7fc00000);
     tmapi_near_reach(s, last);
+    s->first = s->plan->others ? tmapi_near_search_begin(s, box) : s->begin >> 15;
+    if (s->plan->others) s->begin = TMAPI_NEAR_NO_BOX;
+    tmap_u32 leaf = s->begin, q;
+    int begun = leaf == TMAPI_NEAR_NO_BOX;
     TMAPI_NO_UNROLL
-    for (;;) {
-        const tmap_u32 many = leaf != TMAPI_NEAR_NO_BOX ? tmapi_near_queue(s, box, leaf) : 0;
-        const tmap_u32 full = s->column + (leaf != TMAPI_NEAR_NO_BOX ? TMAPI_NEAR_MERGE : 1) * 32;
-        tmap_u32 q = 0;
+    do {
+        if (begun) leaf = tmapi_near_search_next(s, box, &one);
+        const int end = leaf == TMAPI_NEAR_NO_BOX; // then the stacks are emptied
+        const tmap_u32 many = end ? 0 : tmapi_near_queue(s, box, leaf);
+        const tmap_u32 full = s->column + (end ? 1 : TMAPI_NEAR_MERGE) * 32;
+        begun = 1, q = 0;
         TMAPI_NO_UNROLL
-        do { // at the end the stacks are emptied
+        do {
             if (q < many) tmapi_near_try(s, q, many, own);
             TMAPI_NO_UNROLL
-            while (__any_sync(0xffffffffu, s->end >= full))
-                tmapi_near_take_stack(s, list, last);
+            while (__any_sync(0xffffffffu, s->end >= full)) tmapi_near_take_stack(s, list, last);
         } while ((q += 16 / s->points.size) < many);
-        if (leaf == TMAPI_NEAR_NO_BOX) return;
-        leaf = tmapi_near_search_next(s, box, &one);
-    }
+    } while (leaf != TMAPI_NEAR_NO_BOX);
 }
 
 // ---- the call -----------------------------------------------------------------------------------
@@ -442,10 +435,7 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
 #pragma unroll
             for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x)
                 if (x < tmapi_near_length(k.k)) list[x] = last;
-            if (box.count) {
-                if (plan->others) s.begin = tmapi_near_search_begin(&s, &box);
-                tmapi_near_search_all(&s, &box, own.bytes, list, last);
-            }
+            if (box.count) tmapi_near_search_all(&s, &box, own.bytes, list, last);
             tmapi_near_search_write(&s, last, list, to);
         }
     }
