@@ -40,8 +40,8 @@ TMAP_FN tmap_u32 tmapi_near_nearest_shared(tmap_near_shape set) {
 // Makes the plan of tmap_near_nearest_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_nearest_plan_of(tmap_near_shape set, const tmap_facts *facts,
                                       tmap_near_plan *out) {
-    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_NEAREST,
-                                tmapi_near_nearest_shared(set), facts, out);
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_NEAREST, tmapi_near_nearest_shared(set), facts,
+                                out);
 }
 
 #if TMAP_CUDA
@@ -180,11 +180,11 @@ typedef struct tmapi_near_search {
     const unsigned char *mine, *other; // prepared sets
     unsigned char *queue;              // shared: the points of a leaf, by coordinates
     tmap_u32 *number;                  // and their numbers
-    uint2 *stack;           // shared: candidates, a column for each lane
-    tmap_u32 *stack_number; // and their numbers, of doubles
-    tmap_u32 column, end;   // where the lane's stack begins and ends; 32 apart
-    tmap_u32 own, count;    // the number of the lane's point; points of the warp's leaf
-    tmap_u32 skip;          // own, if it is no neighbour of itself
+    uint2 *stack;                      // shared: candidates, a column for each lane
+    tmap_u32 *stack_number;            // and their numbers, of doubles
+    tmap_u32 column, end;              // where the lane's stack begins and ends; 32 apart
+    tmap_u32 own, count;               // the number of the lane's point; points of the warp's leaf
+    tmap_u32 skip;                     // own, if it is no neighbour of itself
     float reach; // the greatest measure that the lane could still use; NaN if it has no point
     float worst; // that of the warp
     // What is left of each level: the bounds of a group's boxes, a lane a box, and its number.
@@ -216,7 +216,8 @@ TMAP_DEVICE void tmapi_near_take_stack(tmapi_near_search *s, tmapi_near_entry *l
         batch[x].high = words.x, batch[x].low = batch[x].number = words.y;
         if (size == 8) batch[x].number = s->stack_number[at];
     }
-    s->end = s->end < s->column + TMAPI_NEAR_MERGE * 32 ? s->column : s->end - TMAPI_NEAR_MERGE * 32;
+    s->end =
+        s->end < s->column + TMAPI_NEAR_MERGE * 32 ? s->column : s->end - TMAPI_NEAR_MERGE * 32;
     tmapi_near_batch_sort(batch, size);
     tmapi_near_merge(list, tmapi_near_length(s->k.k), batch, size);
     tmapi_near_reach(s, list[s->k.k - 1]);
@@ -244,8 +245,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_queue(tmapi_near_search *s, const tmap_near_box 
     return __popc(hits);
 }
 
-// Puts points of the queue that the lanes could use onto their stacks: a vector of them from point q
-// on, of `many` in the queue. One that is as far as the worst may be before it by its number.
+// Puts points of the queue that the lanes could use onto their stacks: a vector from point q on, of
+// `many` in the queue. One that is as far as the worst may be before it by its number.
 TMAP_DEVICE void tmapi_near_try(tmapi_near_search *s, tmap_u32 q, tmap_u32 many,
                                 const unsigned char *own) {
     const tmap_u32 d = s->points.d, size = s->points.size, step = 16 / size;
@@ -375,7 +376,8 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
             threadIdx.x % 32 < s->count && tmapi_near_before(list[x], last, s->points.size);
         to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
         if (s->points.size == 8) {
-            const double v = is ? tmapi_near_double(list[x]) : __longlong_as_double(0x7ff0000000000000);
+            const double v =
+                is ? tmapi_near_double(list[x]) : __longlong_as_double(0x7ff0000000000000);
             if (to->distances) ((double *)to->distances)[at + x] = s->k.root ? sqrt(v) : v;
         } else {
             const float v = __uint_as_float(is ? list[x].high : 0x7f800000);
@@ -396,9 +398,10 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
 // their size. Exactness: the result depends neither on the order nor on the grid. A measure that is
 // NaN or infinite is no neighbour's.
 // Errors: a plan of another kind, or k.k outside 1 to TMAP_NEAR_K_MAX: nothing is written. Cost:
-// for each leaf the boxes and leaves that are nearer than its worst k-th neighbour; for each point
-// of these the measure, and 5 k instructions if it enters a list of the warp. 2 k registers (3 k
-// with doubles).
+// for each leaf the boxes that are nearer to one of its points than this point's worst neighbour;
+// for each point of these leaves that is near the leaf the measure. 8 candidates enter a list of 16
+// by about 400 instructions, with floats. 2 k registers (3 k with doubles), with k rounded up to a
+// power of two from 8 on, and 16 more (24); 88 bytes of shared memory a thread (132).
 TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points points, tmap_near_k k,
                                    const tmap_near_nearest_to *to, void *job) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, bytes = points.d * points.size;
@@ -446,8 +449,8 @@ TMAP_DEVICE void tmap_near_nearest(const tmap_near_plan *plan, tmap_points point
 // Makes the plan of a kernel that calls tmap_near_nearest. Errors as tmap_near_plan_make.
 static inline cudaError_t tmap_near_nearest_plan_make(tmap_near_shape set, const void *kernel,
                                                       tmap_near_plan *out) {
-    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_NEAREST,
-                               tmapi_near_nearest_shared(set), kernel, out);
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_NEAREST, tmapi_near_nearest_shared(set), kernel,
+                               out);
 }
 
 #endif
