@@ -15,7 +15,7 @@
 //     ... tmap_near_launch(&plan, &j, stream);
 //
 // A warp has a leaf of 32 points, a lane a point with its list of k in registers. It begins with
-// its own leaf and then takes the boxes of each level nearest first. It leaves out boxes that are
+// its own leaf and those beside it and then takes the boxes of each level nearest first. It leaves out boxes that are
 // farther from each point than the worst on its list. A lane stacks the candidates of its point in
 // shared memory and merges 8 of them at once into its list, by a network that sorts.
 #ifndef TMAP_TRIANGLE_NEAR_NEAREST_H
@@ -190,7 +190,8 @@ typedef struct tmapi_near_search {
     // What is left of each level: the bounds of a group's boxes, a lane a box, and its number.
     float least[3];
     tmap_u32 group[3], first, top; // of level 2: the first group, and how many were looked at
-    tmap_u32 begin;                // the leaf that is searched first, or NO_BOX
+    tmap_u32 turn;                 // of the first leaves
+    tmap_u32 begin;                // this and the leaves beside it come first; 2^31: none do
 } tmapi_near_search;
 
 // Sets the reach from the last entry of the lane's list, rounded up. Collective for the warp.
@@ -310,6 +311,12 @@ TMAP_DEVICE tmap_u32 tmapi_near_search_next(tmapi_near_search *s, const tmap_nea
                                             const tmap_near_box *one) {
     const tmap_u32 lane = threadIdx.x % 32;
     TMAPI_NO_UNROLL
+    while (s->turn < 3) { // in those beside it a leaf whose parts are far apart finds near points
+        const tmap_u32 leaf = s->turn < 2 ? s->begin + s->turn : s->begin - 1;
+        ++s->turn;
+        if (leaf < tmapi_near_leaves(s->plan->set.n)) return leaf;
+    }
+    TMAPI_NO_UNROLL
     for (;;) {
         tmap_u32 level = 0, b = tmapi_near_search_nearest(s, 0);
         if (b == TMAPI_NEAR_NO_BOX) level = 1, b = tmapi_near_search_nearest(s, 1);
@@ -320,7 +327,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_search_next(tmapi_near_search *s, const tmap_nea
             s->least[2] = tmapi_near_search_look(s, box, 2, s->group[2] * 32 + lane);
             continue;
         }
-        if (!level && b == s->begin) continue;
+        if (!level && b - s->begin + 1 <= 2) continue;
         const tmap_near_box there =
             tmapi_near_box_of(s->other, &s->plan->other, s->points.d, level, b);
         if (!__any_sync(0xffffffffu, s->k.bound(s->job, one, &there) <= s->reach)) continue;
@@ -341,16 +348,16 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
     s->least[0] = s->least[1] = s->least[2] = __uint_as_float(0x7fc00000);
     tmapi_near_reach(s, last);
     s->first = s->plan->others ? tmapi_near_search_begin(s, box) : s->begin >> 15;
-    if (s->plan->others) s->begin = TMAPI_NEAR_NO_BOX;
-    tmap_u32 leaf = s->begin, q;
-    int begun = leaf == TMAPI_NEAR_NO_BOX;
+    if (s->plan->others) s->begin = 0x80000000u;
+    s->turn = s->plan->others ? 3 : 0;
+    tmap_u32 leaf, q;
     TMAPI_NO_UNROLL
     do {
-        if (begun) leaf = tmapi_near_search_next(s, box, &one);
+        leaf = tmapi_near_search_next(s, box, &one);
         const int end = leaf == TMAPI_NEAR_NO_BOX; // then the stacks are emptied
         const tmap_u32 many = end ? 0 : tmapi_near_queue(s, box, leaf);
         const tmap_u32 full = s->column + (end ? 1 : TMAPI_NEAR_MERGE) * 32;
-        begun = 1, q = 0;
+        q = 0;
         TMAPI_NO_UNROLL
         do {
             if (q < many) tmapi_near_try(s, q, many, own);
