@@ -88,8 +88,8 @@ TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near
 // ---- a point's list -----------------------------------------------------------------------------
 //
 // An entry is the bits of a measure, whose order is that of the measures, and the neighbour's
-// number: three words, of which floats use the first and the last. nvcc needs 6 instructions to
-// order two of them, and 8 if they are words of 64 bits, as it then forms minimum and maximum.
+// number: three words; floats use the first and the last. nvcc needs 6 instructions to order two of
+// them, and 8 if they are words of 64 bits, as it then forms minimum and maximum.
 
 typedef struct tmapi_near_entry {
     tmap_u32 high, low, number;
