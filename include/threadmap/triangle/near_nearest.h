@@ -15,9 +15,10 @@
 //     ... tmap_near_launch(&plan, &j, stream);
 //
 // A warp has a leaf of 32 points, a lane a point with its list of k in registers. It begins with
-// its own leaf and those beside it and then takes the boxes of each level nearest first. It leaves out boxes that are
-// farther from each point than the worst on its list. A lane stacks the candidates of its point in
-// shared memory and merges 8 of them at once into its list, by a network that sorts.
+// its own leaf and those beside it and then takes the boxes of each level nearest first. It leaves
+// out boxes that are farther from each point than the worst on its list. A lane stacks the
+// candidates of its point in shared memory and merges 8 of them at once into its list, by a network
+// that sorts.
 #ifndef TMAP_TRIANGLE_NEAR_NEAREST_H
 #define TMAP_TRIANGLE_NEAR_NEAREST_H
 
