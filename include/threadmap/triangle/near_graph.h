@@ -199,7 +199,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_graph_count(const tmapi_near *s, const tmap_near
     for (tmap_u32 first = 0; first < many; first += 64) {
         tmapi_pairs_point points[2];
         tmap_u32 numbers[2];
-        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+        const tmap_u32 exists = tmapi_near_pick_two(s, first, many, points, numbers);
         TMAPI_NO_UNROLL
         for (tmap_u32 y = 0; y < rows; y += step) {
             const tmapi_near_group g = tmapi_near_group_of(s, y);
@@ -210,9 +210,9 @@ TMAP_DEVICE tmap_u32 tmapi_near_graph_count(const tmapi_near *s, const tmap_near
                 for (tmap_u32 c = 0; c < 2; ++c) {
                     tmap_pair pair;
                     tmapi_value value;
-                    if (exists >> c & 1 && y + r < rows &&
-                        tmapi_near_chosen(s, choice, &g, r, &points[c], numbers[c], &pair, &value))
-                        sums += 1u << 8 * r;
+                    sums += (exists >> c & tmapi_near_chosen(s, choice, &g, r, &points[c],
+                                                             numbers[c], &pair, &value))
+                            << 8 * r;
                 }
             sums = tmap_warp_sum_redux(tmap_warp_full(), sums);
             if (lane - y < step) count += sums >> 8 * (lane - y) & 255;
@@ -226,34 +226,37 @@ TMAP_DEVICE tmap_u32 tmapi_near_graph_count(const tmapi_near *s, const tmap_near
 TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_choice *choice,
                                         const tmap_near_graph_to *to, const tmapi_near_listing *l,
                                         tmapi_near_graph_rows *of, tmap_u32 many) {
-    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size, step = 16 / size;
+    const tmap_u32 lane = threadIdx.x % 32, step = 16 / s->how.points.size;
     TMAPI_NO_UNROLL
     for (tmap_u32 y = threadIdx.x / 32 * step; y < s->box->count; y += TMAPI_NEAR_WARPS * step) {
         const tmapi_near_group g = tmapi_near_group_of(s, y);
-        tmap_u64 start[4];
-        tmap_u32 count[4];
+        tmap_near_graph_to row[4];
+        tmap_u32 count[4], fits[4];
 #pragma unroll
-        for (tmap_u32 r = 0; r < step; ++r)
-            start[r] = of->start[y + r], count[r] = of->count[y + r];
+        for (tmap_u32 r = 0; r < step; ++r) {
+            const tmap_u64 start = of->start[y + r];
+            row[r] = *to, count[r] = of->count[y + r], fits[r] = start != ~0ull;
+            row[r].columns = (char *)to->columns + start * to->number;
+            if (to->values) row[r].values = (char *)to->values + start * to->bytes;
+        }
         TMAPI_NO_UNROLL
-        for (tmap_u32 at = lane; at - lane < many; at += 32) {
+        for (tmap_u32 first = 0; first < many; first += 32) {
             tmapi_pairs_point point;
-            const tmap_u32 number = l->number[at];
-#pragma unroll
-            for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-                tmapi_value_copy(point.bytes + k * size, l->points + (k * l->room + at) * size,
-                                 size);
+            const tmap_u32 at = first + lane, in = at < many;
+            const tmap_u32 number =
+                tmapi_near_pick(s, l->points, l->room, l->number, in ? at : many - 1, &point);
 #pragma unroll
             for (tmap_u32 r = 0; r < step; ++r) {
                 tmap_pair pair;
                 tmapi_value value;
-                const int hit = at < many && start[r] != ~0ull &&
-                                tmapi_near_chosen(s, choice, &g, r, &point, number, &pair, &value);
+                const tmap_u32 hit =
+                    in & fits[r] &
+                    tmapi_near_chosen(s, choice, &g, r, &point, number, &pair, &value);
                 const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
                 if (hit)
-                    tmapi_near_graph_put(
-                        to, start[r] + (count[r] + (tmap_u32)__popc(hits & ((1u << lane) - 1))),
-                        number, &value);
+                    tmapi_near_graph_put(&row[r],
+                                         count[r] + (tmap_u32)__popc(hits & ((1u << lane) - 1)),
+                                         number, &value);
                 count[r] += (tmap_u32)__popc(hits);
             }
         }
@@ -302,6 +305,7 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                     of.start[lane] = out.starts[number];
             }
             if (threadIdx.x == 0) found = 0, behind = total;
+            tmapi_near_fill(&s);
             __syncthreads();
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
@@ -310,7 +314,7 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                 else
                     count += tmapi_near_graph_count(&s, &choice, many);
             if (!plan->phase) {
-                if (count) atomicAdd(&of.count[lane], count);
+                if (count && lane < box.count) atomicAdd(&of.count[lane], count);
                 __syncthreads();
                 if (threadIdx.x < TMAP_NEAR_LEAF && number < plan->set.n)
                     out.starts[number] = of.count[lane];

@@ -36,7 +36,8 @@ TMAP_FN tmap_u64 tmap_near_select_bytes(const tmap_near_plan *plan) { return 8 *
 
 // What is listed; constants of the kernel.
 typedef struct tmap_near_choice {
-    tmap_pairs_choose choose; // as in tmap_pairs_choice; called twice for each pair
+    tmap_pairs_choose choose; // as in tmap_pairs_choice; called several times for a pair, and for a
+                              // point with itself, which is no pair
     tmap_u32 bytes;           // of a value: 0, 4 or 8
     tmap_u32 number;          // bytes of a number: 4 or 8
     int both;                 // 1: (i, j) and (j, i); 0: each pair once, i < j
@@ -57,11 +58,49 @@ TMAP_DEVICE tmapi_near_group tmapi_near_group_of(const tmapi_near *s, tmap_u32 y
     return g;
 }
 
-// What choose says of row r of a group and a point. pair: receives their numbers.
-TMAP_DEVICE int tmapi_near_chosen(const tmapi_near *s, const tmap_near_choice *choice,
-                                  const tmapi_near_group *g, tmap_u32 r,
-                                  const tmapi_pairs_point *point, tmap_u32 number, tmap_pair *pair,
-                                  tmapi_value *value) {
+// Fills the places behind the leaf's points with its first one, so that whole groups can be looked
+// at without a branch for each pair. Collective for the block; `take` comes before.
+TMAP_DEVICE void tmapi_near_fill(const tmapi_near *s) {
+    const tmap_u32 size = s->how.points.size, t = threadIdx.x;
+    if (s->box->count == TMAP_NEAR_LEAF) return;
+    if (t < TMAP_NEAR_LEAF && t >= s->box->count) {
+        s->row_number[t] = s->row_number[0];
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d * TMAP_NEAR_LEAF; k += TMAP_NEAR_LEAF)
+            tmapi_value_copy(s->rows + (k + t) * size, s->rows + k * size, size);
+    }
+    __syncthreads();
+}
+
+// Takes point `at` of points of which `stride` coordinates follow each other. Returns its number.
+TMAP_DEVICE tmap_u32 tmapi_near_pick(const tmapi_near *s, const unsigned char *points,
+                                     tmap_u32 stride, const tmap_u32 *numbers, tmap_u32 at,
+                                     tmapi_pairs_point *point) {
+    const tmap_u32 size = s->how.points.size;
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(point->bytes + k * size, points + (k * stride + at) * size, size);
+    return numbers[at];
+}
+
+// Takes two points of each lane from point `first` of the queue on, in place of those behind
+// `many` the last one. Returns which are not behind it, as tmapi_near_fetch.
+TMAP_DEVICE tmap_u32 tmapi_near_pick_two(const tmapi_near *s, tmap_u32 first, tmap_u32 many,
+                                         tmapi_pairs_point *points, tmap_u32 *numbers) {
+    const tmap_u32 at = first + threadIdx.x % 32;
+#pragma unroll
+    for (tmap_u32 c = 0; c < 2; ++c)
+        numbers[c] = tmapi_near_pick(s, s->queue, TMAPI_NEAR_QUEUE, s->number,
+                                     at + c * 32 < many ? at + c * 32 : many - 1, &points[c]);
+    return (tmap_u32)(at < many) | (tmap_u32)(at + 32 < many) << 1;
+}
+
+// 1 if choose takes row r of a group and a point, 0 if not or if both are one point. pair: receives
+// their numbers.
+TMAP_DEVICE tmap_u32 tmapi_near_chosen(const tmapi_near *s, const tmap_near_choice *choice,
+                                       const tmapi_near_group *g, tmap_u32 r,
+                                       const tmapi_pairs_point *point, tmap_u32 number,
+                                       tmap_pair *pair, tmapi_value *value) {
     const tmap_u32 size = s->how.points.size;
     tmapi_pairs_row row;
     row.set = 0, pair->j = number;
@@ -69,8 +108,8 @@ TMAP_DEVICE int tmapi_near_chosen(const tmapi_near *s, const tmap_near_choice *c
 #pragma unroll
     for (tmap_u32 k = 0; k < s->how.points.d; ++k)
         tmapi_value_copy(row.bytes + k * size, g->vector[k].bytes + r * size, size);
-    if (s->both && !s->plan->others && pair->i == pair->j) return 0;
-    return choice->choose(s->job, *pair, row.bytes, point->bytes, value->bytes) != 0;
+    const tmap_u32 two = !s->both | (s->plan->others != 0) | (pair->i != number);
+    return two & (choice->choose(s->job, *pair, row.bytes, point->bytes, value->bytes) != 0);
 }
 
 // What a warp knows of its list.
@@ -113,9 +152,10 @@ TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l,
     tmap_u32 hits = 0, sum = 0, room = ~0u;
 #pragma unroll
     for (tmap_u32 b = 0; b < step * per; ++b)
-        if (exists >> b & 1 && tmapi_near_chosen(s, &l->choice, &g, b / per, &points[b % per],
-                                                 numbers[b % per], &pair, &value))
-            hits |= 1u << b;
+        hits |= tmapi_near_chosen(s, &l->choice, &g, b / per, &points[b % per], numbers[b % per],
+                                  &pair, &value)
+                << b;
+    hits &= exists;
     if (!l->writes) {
         l->hits += (tmap_u32)__popc(hits);
         return;
@@ -146,7 +186,7 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
     for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) {
         TMAPI_NO_UNROLL
         for (tmap_u32 first = 0; first < many; first += 64) {
-            const tmap_u32 has = tmapi_near_fetch(s, first, 2, many, points, numbers) * 0x55u;
+            const tmap_u32 has = tmapi_near_pick_two(s, first, many, points, numbers) * 0x55u;
             TMAPI_NO_UNROLL
             for (tmap_u32 y = 0; y < rows; y += step)
                 tmapi_near_list_rows(s, l, y, points, numbers,
@@ -205,7 +245,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
             for (tmap_u32 k = 0; k < plan->run; ++k)
-                if (tmapi_near_take(&s, item, k)) tmapi_near_list_leaf(&s, &l);
+                if (tmapi_near_take(&s, item, k)) tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
             if (threadIdx.x % 32 == 0) hits[warp] = l.hits;
