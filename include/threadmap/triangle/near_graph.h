@@ -231,27 +231,26 @@ TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_cho
     for (tmap_u32 y = threadIdx.x / 32 * step; y < s->box->count; y += TMAPI_NEAR_WARPS * step) {
         const tmapi_near_group g = tmapi_near_group_of(s, y);
         tmap_near_graph_to row[4];
-        tmap_u32 count[4], fits[4];
+        tmap_u32 count[4], fits = 0; // bits: the rows that are written
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             const tmap_u64 start = of->start[y + r];
-            row[r] = *to, count[r] = of->count[y + r], fits[r] = start != ~0ull;
+            row[r] = *to, count[r] = of->count[y + r], fits |= (tmap_u32)(start != ~0ull) << r;
             row[r].columns = (char *)to->columns + start * to->number;
             if (to->values) row[r].values = (char *)to->values + start * to->bytes;
         }
         TMAPI_NO_UNROLL
         for (tmap_u32 first = 0; first < many; first += 32) {
             tmapi_pairs_point point;
-            const tmap_u32 at = first + lane, in = at < many;
-            const tmap_u32 number =
-                tmapi_near_pick(s, l->points, l->room, l->number, in ? at : many - 1, &point);
+            const tmap_u32 at = first + lane, in = at < many ? fits : 0;
+            const tmap_u32 number = tmapi_near_pick(s, l->points, l->room, l->number,
+                                                    at < many ? at : many - 1, &point);
 #pragma unroll
             for (tmap_u32 r = 0; r < step; ++r) {
                 tmap_pair pair;
                 tmapi_value value;
                 const tmap_u32 hit =
-                    in & fits[r] &
-                    tmapi_near_chosen(s, choice, &g, r, &point, number, &pair, &value);
+                    in >> r & tmapi_near_chosen(s, choice, &g, r, &point, number, &pair, &value);
                 const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
                 if (hit)
                     tmapi_near_graph_put(&row[r],
