@@ -9,7 +9,9 @@
 //     ... cudaMalloc(&j.graph.workspace, tmap_near_graph_bytes(&plan));
 //     ... tmap_near_graph(&plan, &j, &j.graph, stream);
 //
-// Your kernel runs twice, to count and to write; then rows are sorted. With a second set, rows are
+// Your kernel runs twice, to count and to write. To write, a block lists the points near a leaf in
+// shared memory, sorts the list by number, and takes its points in this order for all 32 rows. If
+// the list is full, it goes through the numbers in several ranges. With a second set, rows are
 // points of the first one and columns those of the second.
 #ifndef TMAP_TRIANGLE_NEAR_GRAPH_H
 #define TMAP_TRIANGLE_NEAR_GRAPH_H
@@ -388,7 +390,8 @@ static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_ne
 // exist. Returns cudaErrorInvalidValue for a null pointer, wrong alignment, sizes other than those
 // named, and a plan of another kind or a share of one; else the error of a CUDA call. Does not
 // wait; can be captured in a graph. The result is the same in every run.
-// Cost: your kernel twice, a pass over the starts, and a sort of each row.
+// Cost: your kernel twice and a pass over the starts. The second time it sorts the points near each
+// leaf, in ranges of at most 1024 (256 with 64 bytes a point), and looks for them once a range.
 static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job job,
                                           const tmap_near_graph_to *to, cudaStream_t stream) {
     tmapi_near_rows_job j;

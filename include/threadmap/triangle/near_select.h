@@ -122,9 +122,9 @@ typedef struct tmapi_near_listed {
 } tmapi_near_listed;
 
 // Writes a pair at position `at`.
-TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_listed *l, tmap_u64 at,
-                                     tmap_pair pair, const tmapi_value *value) {
-    const tmap_near_list *list = l->list;
+TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_listed *l,
+                                     const tmap_near_list *list, tmap_u32 at, tmap_pair pair,
+                                     const tmapi_value *value) {
     if (!s->both && !s->plan->others && pair.i > pair.j) {
         const tmap_u32 i = pair.i;
         pair.i = pair.j, pair.j = i;
@@ -135,7 +135,7 @@ TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_liste
         ((tmap_u32 *)list->i)[at] = pair.i, ((tmap_u32 *)list->j)[at] = pair.j;
     }
     if (l->choice.bytes && list->values)
-        tmapi_value_copy((unsigned char *)list->values + at * l->choice.bytes, value,
+        tmapi_value_copy((unsigned char *)list->values + (tmap_u64)at * l->choice.bytes, value,
                          l->choice.bytes);
 }
 
@@ -160,8 +160,14 @@ TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l,
         l->hits += (tmap_u32)__popc(hits);
         return;
     }
-    if (l->list->capacity - l->at < room) room = (tmap_u32)(l->list->capacity - l->at);
-    if (l->list->capacity < l->at) room = 0;
+    tmap_near_list rest = *l->list; // from the warp's position on
+    if (rest.capacity - l->at < room) room = (tmap_u32)(rest.capacity - l->at);
+    if (rest.capacity <= l->at) room = 0;
+    if (room) {
+        rest.i = (char *)rest.i + l->at * l->choice.number;
+        rest.j = (char *)rest.j + l->at * l->choice.number;
+        if (rest.values) rest.values = (char *)rest.values + l->at * l->choice.bytes;
+    }
 #pragma unroll
     for (tmap_u32 b = 0; b < step * per; ++b) {
         const tmap_u32 all = __ballot_sync(0xffffffffu, hits >> b & 1);
@@ -172,7 +178,7 @@ TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l,
         if (l->choice.bytes)
             tmapi_near_chosen(s, &l->choice, &g, b / per, &points[b % per], numbers[b % per], &pair,
                               &value);
-        tmapi_near_list_put(s, l, l->at + at, pair, &value);
+        tmapi_near_list_put(s, l, &rest, at, pair, &value);
     }
     l->at += sum;
 }
