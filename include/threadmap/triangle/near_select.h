@@ -72,7 +72,7 @@ TMAP_DEVICE void tmapi_near_fill(const tmapi_near *s) {
     __syncthreads();
 }
 
-// Takes point `at` of points of which `stride` coordinates follow each other. Returns its number.
+// Takes point `at` of an array with `stride` of each coordinate. Returns its number.
 TMAP_DEVICE tmap_u32 tmapi_near_pick(const tmapi_near *s, const unsigned char *points,
                                      tmap_u32 stride, const tmap_u32 *numbers, tmap_u32 at,
                                      tmapi_pairs_point *point) {
