@@ -637,6 +637,8 @@ int main(void) {
         run(&state, (tmap_u32)(kit_random(&state) % 400), (tmap_u32)(kit_random(&state) % 2 * 333));
     for (int i = 0; i < (kit_full ? 100 : 25); ++i) // 3 floats
         run_of(&state, (tmap_u32)(kit_random(&state) % 250), 0, &kernels[0], CELL);
+    for (size_t i = 0; i < COUNT(kernels); ++i) // rows of several ranges of numbers
+        run_of(&state, 1300 + 100 * (tmap_u32)i, 0, &kernels[i], WITHIN);
     if (check_turn()) run_long(70000);
     run_refused();
     run_bad_order();

@@ -80,7 +80,7 @@ typedef struct tmap_near_plan {
 // leaf's box.
 TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
     return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4) +
-           (2 * TMAP_PAIRS_D_MAX + 1) * 4;
+           (2 * TMAP_PAIRS_D_MAX + 4) * 4; // a multiple of 16
 }
 
 // Items of a plan: at least this many keep a device busy, and the results of the most are joined

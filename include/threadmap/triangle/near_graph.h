@@ -9,7 +9,9 @@
 //     ... cudaMalloc(&j.graph.workspace, tmap_near_graph_bytes(&plan));
 //     ... tmap_near_graph(&plan, &j, &j.graph, stream);
 //
-// Your kernel runs twice, to count and to write; then rows are sorted. With a second set, rows are
+// Your kernel runs twice, to count and to write. To write, a block lists the points near a leaf in
+// shared memory, sorts the list by number, and takes its points in this order for all 32 rows. If
+// the list is full, it goes through the numbers in several ranges. With a second set, rows are
 // points of the first one and columns those of the second.
 #ifndef TMAP_TRIANGLE_NEAR_GRAPH_H
 #define TMAP_TRIANGLE_NEAR_GRAPH_H
@@ -38,10 +40,23 @@ TMAP_FN tmap_u64 tmap_near_graph_bytes(const tmap_near_plan *plan) {
     return (tmapi_near_graph_tiles(plan) + 2) * 8;
 }
 
+// Points of a leaf's list that each thread sorts.
+TMAP_FN tmap_u32 tmapi_near_graph_per(tmap_u32 d, tmap_u32 size) {
+    return d * size <= 16 ? 8 : d * size <= 32 ? 4 : 2;
+}
+
+// Bytes of dynamic shared memory: the queues, and behind them the list.
+TMAP_FN tmap_u32 tmapi_near_graph_shared(tmap_near_shape set) {
+    return tmapi_near_shared(set.d, set.size) +
+           tmapi_near_graph_per(set.d, set.size) * TMAP_NEAR_THREADS * (set.d * set.size + 4);
+}
+
 // Makes the plan of tmap_near_graph_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_graph_plan_of(tmap_near_shape set, const tmap_facts *facts,
                                     tmap_near_plan *out) {
-    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_GRAPH, 0, facts, out);
+    if (!tmapi_near_shape_fits(set)) return TMAP_EINVAL;
+    return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_GRAPH, tmapi_near_graph_shared(set), facts,
+                                out);
 }
 
 #if TMAP_CUDA
@@ -59,50 +74,196 @@ TMAP_DEVICE void tmapi_near_graph_put(const tmap_near_graph_to *to, tmap_u64 at,
         tmapi_value_copy((unsigned char *)to->values + at * to->bytes, value, to->bytes);
 }
 
-// Counts or writes the neighbours of the leaf's points among 64 of the queue at a time. next:
-// shared, for each of these points how many it has, or where the next one goes.
-TMAP_DEVICE void tmapi_near_graph_queue(const tmapi_near *s, const tmap_near_choice *choice,
-                                        const tmap_near_graph_to *to, tmap_u64 *next,
-                                        tmap_u32 many) {
-    const tmap_u32 lane = threadIdx.x % 32;
+// What a block knows of its leaf's list: the points near the leaf whose numbers are `from` to from
+// + width - 1.
+typedef struct tmapi_near_listing {
+    unsigned char *points;           // shared: coordinates, `room` of each
+    tmap_u32 *number, *many, *after; // shared: numbers; how many; the least number behind these
+    tmap_u32 room, from, width;
+} tmapi_near_listing;
+
+// Adds the first `many` points of the warp's queue that belong to the list. Those behind its room
+// are only counted. Returns the least number behind the list's that the lane has seen, or `after`.
+TMAP_DEVICE tmap_u32 tmapi_near_graph_gather(const tmapi_near *s, const tmapi_near_listing *l,
+                                             tmap_u32 many, tmap_u32 after) {
+    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < many; first += 32) {
+        tmapi_pairs_point point;
+        tmap_u32 number, at = 0;
+        const tmap_u32 exists = tmapi_near_fetch(s, first, 1, many, &point, &number);
+        const int in = exists && number - l->from < l->width;
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
+        if (exists && number >= l->from + l->width && number < after) after = number;
+        if (lane == 0) at = atomicAdd(l->many, (tmap_u32)__popc(hits));
+        at = __shfl_sync(0xffffffffu, at, 0) + (tmap_u32)__popc(hits & ((1u << lane) - 1));
+        if (!in || at >= l->room) continue;
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+            tmapi_value_copy(l->points + (k * l->room + at) * size, point.bytes + k * size, size);
+        l->number[at] = number;
+    }
+    return after;
+}
+
+// Sorts the list's numbers: a bitonic network (Batcher 1968). A thread has `per` that follow each
+// other in registers, and takes those of other threads by shuffles, of other warps through memory.
+TMAP_DEVICE void tmapi_near_graph_order(tmap_u32 *number, tmap_u32 many, tmap_u32 per) {
+    const tmap_u32 t = threadIdx.x, vector = per < 4 ? per : 4;
+    alignas(16) tmap_u32 key[8];
+#pragma unroll
+    for (tmap_u32 q = 0; q < per; q += vector)
+        tmapi_value_copy(key + q, number + t * per + q, vector * 4);
+#pragma unroll
+    for (tmap_u32 q = 0; q < per; ++q)
+        if (t * per + q >= many) key[q] = ~0u;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 stage = 2; stage < 2 * many; stage *= 2) {
+        TMAPI_NO_UNROLL
+        for (tmap_u32 step = stage / 2; step >= per; step /= 2) {
+            const tmap_u32 mask = step / per, least = !(t & mask) == !(t * per & stage);
+            if (mask >= 32) {
+                __syncthreads();
+#pragma unroll
+                for (tmap_u32 q = 0; q < per; ++q) number[t + q * TMAP_NEAR_THREADS] = key[q];
+                __syncthreads();
+            }
+#pragma unroll
+            for (tmap_u32 q = 0; q < per; ++q) {
+                const tmap_u32 other = mask >= 32 ? number[(t ^ mask) + q * TMAP_NEAR_THREADS]
+                                                  : __shfl_xor_sync(0xffffffffu, key[q], mask);
+                key[q] = least ? min(key[q], other) : max(key[q], other);
+            }
+        }
+#pragma unroll
+        for (tmap_u32 step = per / 2; step; step /= 2)
+#pragma unroll
+            for (tmap_u32 q = 0; q < per; ++q) {
+                const tmap_u32 a = key[q], b = key[q ^ step];
+                if (q & step || step >= stage) continue;
+                const int up = !((t * per + q) & stage);
+                key[q] = up ? min(a, b) : max(a, b), key[q ^ step] = up ? max(a, b) : min(a, b);
+            }
+    }
+    __syncthreads();
+#pragma unroll
+    for (tmap_u32 q = 0; q < per; q += vector)
+        tmapi_value_copy(number + t * per + q, key + q, vector * 4);
+    __syncthreads();
+}
+
+// Sorts the list by number. Collective for the block.
+TMAP_DEVICE void tmapi_near_graph_sort(const tmapi_near *s, const tmapi_near_listing *l,
+                                       tmap_u32 many, tmap_u32 per) {
+    const tmap_u32 size = s->how.points.size;
+    tmap_u32 number[8], to[8];
+#pragma unroll
+    for (tmap_u32 q = 0; q < per; ++q) number[q] = l->number[threadIdx.x + q * TMAP_NEAR_THREADS];
+    tmapi_near_graph_order(l->number, many, per);
+#pragma unroll
+    for (tmap_u32 q = 0; q < per; ++q) {
+        to[q] = 0;
+#pragma unroll
+        for (tmap_u32 step = per * TMAP_NEAR_THREADS / 2; step; step /= 2)
+            if (l->number[to[q] + step - 1] < number[q]) to[q] += step;
+    }
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
+        unsigned char *points = l->points + k * l->room * size;
+        tmapi_value value[8];
+#pragma unroll
+        for (tmap_u32 q = 0; q < per; ++q)
+            tmapi_value_copy(&value[q], points + (threadIdx.x + q * TMAP_NEAR_THREADS) * size,
+                             size);
+        __syncthreads();
+#pragma unroll
+        for (tmap_u32 q = 0; q < per; ++q)
+            if (threadIdx.x + q * TMAP_NEAR_THREADS < many)
+                tmapi_value_copy(points + to[q] * size, &value[q], size);
+    }
+    __syncthreads();
+}
+
+// What is known of the leaf's rows, in shared memory: where they begin, and how many of their
+// neighbours have been counted or written.
+typedef struct tmapi_near_graph_rows {
+    tmap_u64 start[TMAP_NEAR_LEAF]; // ~0: the row does not fit, and is not written
+    tmap_u32 count[TMAP_NEAR_LEAF];
+} tmapi_near_graph_rows;
+
+// Counts the neighbours of all rows among the first `many` points of the queue. Returns those of
+// row `lane`.
+TMAP_DEVICE tmap_u32 tmapi_near_graph_count(const tmapi_near *s, const tmap_near_choice *choice,
+                                            tmap_u32 many) {
+    const tmap_u32 lane = threadIdx.x % 32, step = 16 / s->how.points.size, rows = s->box->count;
+    tmap_u32 count = 0;
     TMAPI_NO_UNROLL
     for (tmap_u32 first = 0; first < many; first += 64) {
         tmapi_pairs_point points[2];
         tmap_u32 numbers[2];
-        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+        const tmap_u32 exists = tmapi_near_pick_two(s, first, many, points, numbers);
         TMAPI_NO_UNROLL
-        for (tmap_u32 y = 0; y < s->box->count; ++y) {
-            tmapi_pairs_row row;
-            tmapi_value value[2];
-            tmap_u32 hits[2];
-            tmap_pair pair;
-            tmapi_near_row(s, y, row.bytes), row.set = 0;
-            pair.i = s->row_number[y];
+        for (tmap_u32 y = 0; y < rows; y += step) {
+            const tmapi_near_group g = tmapi_near_group_of(s, y);
+            tmap_u32 sums = 0; // a byte for each row: at most 64
 #pragma unroll
-            for (tmap_u32 c = 0; c < 2; ++c) {
-                int hit = exists >> c & 1;
-                pair.j = numbers[c];
-                if (!s->plan->others) hit = hit && pair.i != pair.j;
+            for (tmap_u32 r = 0; r < step; ++r)
+#pragma unroll
+                for (tmap_u32 c = 0; c < 2; ++c) {
+                    tmap_pair pair;
+                    tmapi_value value;
+                    sums += (exists >> c & tmapi_near_chosen(s, choice, &g, r, &points[c],
+                                                             numbers[c], &pair, &value))
+                            << 8 * r;
+                }
+            sums = tmap_warp_sum_redux(tmap_warp_full(), sums);
+            if (lane - y < step) count += sums >> 8 * (lane - y) & 255;
+        }
+    }
+    return count;
+}
+
+// Writes the neighbours of each row among the list's `many` points, a warp every fourth group of
+// rows.
+TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_choice *choice,
+                                        const tmap_near_graph_to *to, const tmapi_near_listing *l,
+                                        tmapi_near_graph_rows *of, tmap_u32 many) {
+    const tmap_u32 lane = threadIdx.x % 32, step = 16 / s->how.points.size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 y = threadIdx.x / 32 * step; y < s->box->count; y += TMAPI_NEAR_WARPS * step) {
+        const tmapi_near_group g = tmapi_near_group_of(s, y);
+        tmap_near_graph_to row[4];
+        tmap_u32 count[4], fits = 0; // bits: the rows that are written
+#pragma unroll
+        for (tmap_u32 r = 0; r < step; ++r) {
+            const tmap_u64 start = of->start[y + r];
+            row[r] = *to, count[r] = of->count[y + r], fits |= (tmap_u32)(start != ~0ull) << r;
+            row[r].columns = (char *)to->columns + start * to->number;
+            if (to->values) row[r].values = (char *)to->values + start * to->bytes;
+        }
+        TMAPI_NO_UNROLL
+        for (tmap_u32 first = 0; first < many; first += 32) {
+            tmapi_pairs_point point;
+            const tmap_u32 at = first + lane, in = at < many ? fits : 0;
+            const tmap_u32 number = tmapi_near_pick(s, l->points, l->room, l->number,
+                                                    at < many ? at : many - 1, &point);
+#pragma unroll
+            for (tmap_u32 r = 0; r < step; ++r) {
+                tmap_pair pair;
+                tmapi_value value;
+                const tmap_u32 hit =
+                    in >> r & tmapi_near_chosen(s, choice, &g, r, &point, number, &pair, &value);
+                const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
                 if (hit)
-                    hit = choice->choose(s->job, pair, row.bytes, points[c].bytes,
-                                         value[c].bytes) != 0;
-                hits[c] = __ballot_sync(0xffffffffu, hit);
-            }
-            const tmap_u32 sum = __popc(hits[0]) + __popc(hits[1]);
-            tmap_u64 at = 0;
-            if (!sum) continue;
-            if (lane == 0) at = atomicAdd(next + y, (tmap_u64)sum);
-            if (!s->plan->phase) continue;
-            at = __shfl_sync(0xffffffffu, at, 0);
-            if (at > to->capacity) continue; // the row does not fit
-#pragma unroll
-            for (tmap_u32 c = 0; c < 2; ++c) {
-                if (hits[c] >> lane & 1)
-                    tmapi_near_graph_put(to, at + __popc(hits[c] & ((1u << lane) - 1)), numbers[c],
-                                         &value[c]);
-                at += __popc(hits[c]);
+                    tmapi_near_graph_put(&row[r],
+                                         count[r] + (tmap_u32)__popc(hits & ((1u << lane) - 1)),
+                                         number, &value);
+                count[r] += (tmap_u32)__popc(hits);
             }
         }
+#pragma unroll
+        for (tmap_u32 r = 0; r < step; ++r)
+            if (lane == r) of->count[y + r] = count[r];
     }
 }
 
@@ -114,10 +275,16 @@ TMAP_DEVICE void tmapi_near_graph_queue(const tmapi_near *s, const tmap_near_cho
 TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                                    tmap_near_choice choice, const tmap_near_graph_to *to,
                                    void *job) {
-    __shared__ tmap_u64 next[TMAP_NEAR_LEAF];
-    const tmap_u32 lane = threadIdx.x;
-    const tmap_near_graph_to given = *to;
-    tmap_near_graph_to out = given;
+    __shared__ tmapi_near_graph_rows of;
+    __shared__ tmap_u32 found, behind;
+    const tmap_u32 lane = threadIdx.x % 32, d = points.points.d, size = points.points.size;
+    const tmap_u32 total = plan->others ? plan->others : plan->set.n;
+    const tmap_u32 per = tmapi_near_graph_per(d, size), room = per * TMAP_NEAR_THREADS;
+    unsigned char *memory = tmapi_pairs_memory() + tmapi_near_shared(d, size);
+    tmapi_near_listing l = {
+        memory, (tmap_u32 *)(memory + room * d * size), &found, &behind, room, 0, total};
+    tmap_near_graph_to out = *to;
+    tmap_u32 width = total;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GRAPH, "tmap_near_connect")) return;
     if (plan->kind != TMAP_NEAR_KIND_GRAPH) return;
     out.number = choice.number, out.bytes = choice.bytes; // constants
@@ -127,22 +294,50 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run; ++k) {
+        for (tmap_u32 k = 0; k < plan->run;) {
+            tmap_u32 count = 0, after = total;
             if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) break;
-            const tmap_u32 number = lane < TMAP_NEAR_LEAF ? s.row_number[lane] : 0xffffffffu;
-            const int is = number < plan->set.n;
-            if (lane < TMAP_NEAR_LEAF) {
-                next[lane] = is && plan->phase ? out.starts[number] : 0;
-                // A row that does not fit begins behind the room, and so writes nothing.
-                if (is && plan->phase && out.starts[number + 1] > out.capacity)
-                    next[lane] = 1ull << 63;
+            const tmap_u32 number = s.row_number[lane];
+            l.width = width < total - l.from ? width : total - l.from;
+            if (threadIdx.x < TMAP_NEAR_LEAF && l.from == 0) {
+                of.count[lane] = 0, of.start[lane] = ~0ull;
+                if (plan->phase && lane < s.box->count && out.starts[number + 1] <= out.capacity)
+                    of.start[lane] = out.starts[number];
             }
+            if (threadIdx.x == 0) found = 0, behind = total;
+            tmapi_near_fill(&s);
             __syncthreads();
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
-                tmapi_near_graph_queue(&s, &choice, &out, next, many);
+                if (plan->phase)
+                    after = tmapi_near_graph_gather(&s, &l, many, after);
+                else
+                    count += tmapi_near_graph_count(&s, &choice, many);
+            if (!plan->phase) {
+                if (count && lane < s.box->count) atomicAdd(&of.count[lane], count);
+                __syncthreads();
+                if (threadIdx.x < TMAP_NEAR_LEAF && number < plan->set.n)
+                    out.starts[number] = of.count[lane];
+                ++k;
+                continue;
+            }
+            after = tmapi_near_min(after);
+            if (lane == 0) atomicMin(&behind, after);
             __syncthreads();
-            if (is && !plan->phase) out.starts[number] = next[lane];
+            const tmap_u32 next = behind;
+            tmap_u32 many = found;
+            __syncthreads();
+            if (many > room) { // once more, with fewer numbers
+                width = 1 + (tmap_u32)((l.width - 1) * (tmap_u64)(room / 8 * 7) / many);
+                if (l.width > 1) continue;
+                many = room; // an order with one number many times
+            }
+            tmapi_near_graph_sort(&s, &l, many, per);
+            tmapi_near_graph_write(&s, &choice, &out, &l, &of, many);
+            if (many < room / 3 && width == l.width) width = width < total / 2 ? 2 * width : total;
+            l.from = next;
+            if (next < total) continue;
+            l.from = 0, ++k;
         }
     }
 }
@@ -185,92 +380,6 @@ static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_ne
     if (i + 1 == j.n) j.to.starts[j.n] = sum;
 }
 
-// Neighbours of a row that is sorted in shared memory.
-#define TMAPI_NEAR_ROW 256u
-
-// A row while it is sorted: in shared memory, or in place.
-typedef struct tmapi_near_row_of {
-    void *columns, *values;
-    tmap_u32 number, bytes;
-} tmapi_near_row_of;
-
-TMAP_DEVICE tmap_u64 tmapi_near_column(const tmapi_near_row_of *r, tmap_u64 at) {
-    return r->number == 8 ? ((const tmap_u64 *)r->columns)[at] : ((const tmap_u32 *)r->columns)[at];
-}
-
-// Exchanges neighbours a < b of a row if they are in the wrong order.
-TMAP_DEVICE void tmapi_near_exchange(const tmapi_near_row_of *r, tmap_u64 a, tmap_u64 b) {
-    const tmap_u64 x = tmapi_near_column(r, a), y = tmapi_near_column(r, b);
-    tmapi_value left, right;
-    if (x <= y) return;
-    if (r->number == 8)
-        ((tmap_u64 *)r->columns)[a] = y, ((tmap_u64 *)r->columns)[b] = x;
-    else
-        ((tmap_u32 *)r->columns)[a] = (tmap_u32)y, ((tmap_u32 *)r->columns)[b] = (tmap_u32)x;
-    if (!r->values) return;
-    tmapi_value_copy(&left, (char *)r->values + a * r->bytes, r->bytes);
-    tmapi_value_copy(&right, (char *)r->values + b * r->bytes, r->bytes);
-    tmapi_value_copy((char *)r->values + a * r->bytes, &right, r->bytes);
-    tmapi_value_copy((char *)r->values + b * r->bytes, &left, r->bytes);
-}
-
-// Sorts `count` neighbours by threads first, first + threads, ... of a block, or of a warp alone: a
-// bitonic network (Batcher 1968) whose first step of each stage is mirrored, so that any count will
-// do.
-TMAP_DEVICE void tmapi_near_row_sort(const tmapi_near_row_of *r, tmap_u64 count, tmap_u32 first,
-                                     tmap_u32 threads) {
-    for (tmap_u64 stage = 2; stage < 2 * count; stage *= 2)
-        for (tmap_u64 step = stage / 2; step; step /= 2) {
-            const tmap_u64 mask = step == stage / 2 ? stage - 1 : step;
-            for (tmap_u64 i = first; i < ((count - 1) | (stage - 1)) / 2 + 1; i += threads) {
-                const tmap_u64 a = 2 * i - (i & (step - 1)), b = a ^ mask;
-                if (b < count) tmapi_near_exchange(r, a, b);
-            }
-            if (threads > 32)
-                __syncthreads();
-            else
-                __syncwarp();
-        }
-}
-
-// Sorts rows: a warp each in shared memory, then those that are longer, a block each, in place.
-static __global__ void __launch_bounds__(128) tmapi_near_sort_kernel(tmapi_near_rows_job j) {
-    __shared__ tmap_u64 values[4][TMAPI_NEAR_ROW];
-    __shared__ tmap_u32 columns[4][TMAPI_NEAR_ROW];
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const tmap_u64 rows = blockIdx.x * 4ull;
-    const int some = j.to.bytes && j.to.values;
-    for (tmap_u32 w = 0; w < 4; ++w) {
-        const tmap_u64 row = rows + w;
-        if (row >= j.n) break;
-        const tmap_u64 start = j.to.starts[row], end = j.to.starts[row + 1], count = end - start;
-        tmapi_near_row_of r = {(char *)j.to.columns + start * j.to.number, 0, j.to.number,
-                               j.to.bytes};
-        if (some) r.values = (char *)j.to.values + start * j.to.bytes;
-        if (end > j.to.capacity) break;
-        if (count > TMAPI_NEAR_ROW) {
-            __syncthreads();
-            tmapi_near_row_sort(&r, count, threadIdx.x, 128);
-            continue;
-        }
-        if (w != warp) continue;
-        const tmapi_near_row_of copied = {columns[w], some ? values[w] : 0, 4, j.to.bytes};
-        for (tmap_u32 i = lane; i < count; i += 32) {
-            columns[w][i] = (tmap_u32)tmapi_near_column(&r, i);
-            if (some)
-                tmapi_value_copy((char *)values[w] + i * r.bytes, (char *)r.values + i * r.bytes,
-                                 r.bytes);
-        }
-        __syncwarp();
-        tmapi_near_row_sort(&copied, count, lane, 32);
-        for (tmap_u32 i = lane; i < count; i += 32) {
-            tmapi_value value;
-            if (some) tmapi_value_copy(&value, (char *)values[w] + i * r.bytes, r.bytes);
-            tmapi_near_graph_put(&j.to, start + i, columns[w][i], &value);
-        }
-    }
-}
-
 // ---- the call -----------------------------------------------------------------------------------
 
 // Finds the graph of a prepared set. plan: of tmap_near_graph_plan_make, not a share of it. job: of
@@ -280,7 +389,8 @@ static __global__ void __launch_bounds__(128) tmapi_near_sort_kernel(tmapi_near_
 // exist. Returns cudaErrorInvalidValue for a null pointer, wrong alignment, sizes other than those
 // named, and a plan of another kind or a share of one; else the error of a CUDA call. Does not
 // wait; can be captured in a graph. The result is the same in every run.
-// Cost: your kernel twice, a pass over the starts, and a sort of each row.
+// Cost: your kernel twice and a pass over the starts. The second time it sorts the points near each
+// leaf, in ranges of at most 1024 (256 with 64 bytes a point), and looks for them once a range.
 static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job job,
                                           const tmap_near_graph_to *to, cudaStream_t stream) {
     tmapi_near_rows_job j;
@@ -298,21 +408,21 @@ static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job j
     if (error || !j.n) return error;
     error = cudaMemsetAsync(to->workspace, 0, tmap_near_graph_bytes(plan), stream);
     const tmapi_launch_shape starts = {tmapi_near_graph_tiles(plan), 1024, 0};
-    const tmapi_launch_shape rows = {(j.n + 3ull) / 4, 128, 0};
     p.phase = 0;
     if (!error) error = tmap_near_launch(&p, job, stream);
     if (!error)
         error = tmapi_launch((const void *)tmapi_near_starts_kernel, starts, arguments, stream);
     p.phase = 1;
     if (!error) error = tmap_near_launch(&p, job, stream);
-    if (!error) error = tmapi_launch((const void *)tmapi_near_sort_kernel, rows, arguments, stream);
     return error;
 }
 
 // Makes the plan of a kernel that calls tmap_near_connect. Errors as tmap_near_plan_make.
 static inline cudaError_t tmap_near_graph_plan_make(tmap_near_shape set, const void *kernel,
                                                     tmap_near_plan *out) {
-    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_GRAPH, 0, kernel, out);
+    if (!tmapi_near_shape_fits(set)) return cudaErrorInvalidValue;
+    return tmapi_near_plan_for(set, TMAP_NEAR_KIND_GRAPH, tmapi_near_graph_shared(set), kernel,
+                               out);
 }
 
 #endif

@@ -36,25 +36,95 @@ TMAP_FN tmap_u64 tmap_near_select_bytes(const tmap_near_plan *plan) { return 8 *
 
 // What is listed; constants of the kernel.
 typedef struct tmap_near_choice {
-    tmap_pairs_choose choose; // as in tmap_pairs_choice; called twice for each pair
+    tmap_pairs_choose choose; // as in tmap_pairs_choice; called several times for a pair, and for a
+                              // point with itself, which is no pair
     tmap_u32 bytes;           // of a value: 0, 4 or 8
     tmap_u32 number;          // bytes of a number: 4 or 8
     int both;                 // 1: (i, j) and (j, i); 0: each pair once, i < j
 } tmap_near_choice;
 
+// Rows of the leaf that are looked at together: a vector of each coordinate.
+typedef struct tmapi_near_group {
+    tmapi_value vector[TMAP_PAIRS_D_MAX], number;
+} tmapi_near_group;
+
+TMAP_DEVICE tmapi_near_group tmapi_near_group_of(const tmapi_near *s, tmap_u32 y) {
+    const tmap_u32 size = s->how.points.size;
+    tmapi_near_group g;
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(&g.vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, 16);
+    tmapi_value_copy(&g.number, s->row_number + y, 64 / size);
+    return g;
+}
+
+// Fills the places behind the leaf's points with its first one, so that whole groups can be looked
+// at without a branch for each pair. Collective for the block; `take` comes before.
+TMAP_DEVICE void tmapi_near_fill(const tmapi_near *s) {
+    const tmap_u32 size = s->how.points.size, t = threadIdx.x;
+    if (s->box->count == TMAP_NEAR_LEAF) return;
+    if (t < TMAP_NEAR_LEAF && t >= s->box->count) {
+        s->row_number[t] = s->row_number[0];
+#pragma unroll
+        for (tmap_u32 k = 0; k < s->how.points.d * TMAP_NEAR_LEAF; k += TMAP_NEAR_LEAF)
+            tmapi_value_copy(s->rows + (k + t) * size, s->rows + k * size, size);
+    }
+    __syncthreads();
+}
+
+// Takes point `at` of an array with `stride` of each coordinate. Returns its number.
+TMAP_DEVICE tmap_u32 tmapi_near_pick(const tmapi_near *s, const unsigned char *points,
+                                     tmap_u32 stride, const tmap_u32 *numbers, tmap_u32 at,
+                                     tmapi_pairs_point *point) {
+    const tmap_u32 size = s->how.points.size;
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(point->bytes + k * size, points + (k * stride + at) * size, size);
+    return numbers[at];
+}
+
+// Takes two points of each lane from point `first` of the queue on, in place of those behind
+// `many` the last one. Returns which are not behind it, as tmapi_near_fetch.
+TMAP_DEVICE tmap_u32 tmapi_near_pick_two(const tmapi_near *s, tmap_u32 first, tmap_u32 many,
+                                         tmapi_pairs_point *points, tmap_u32 *numbers) {
+    const tmap_u32 at = first + threadIdx.x % 32;
+#pragma unroll
+    for (tmap_u32 c = 0; c < 2; ++c)
+        numbers[c] = tmapi_near_pick(s, s->queue, TMAPI_NEAR_QUEUE, s->number,
+                                     at + c * 32 < many ? at + c * 32 : many - 1, &points[c]);
+    return (tmap_u32)(at < many) | (tmap_u32)(at + 32 < many) << 1;
+}
+
+// 1 if choose takes row r of a group and a point, 0 if not or if both are one point. pair: receives
+// their numbers.
+TMAP_DEVICE tmap_u32 tmapi_near_chosen(const tmapi_near *s, const tmap_near_choice *choice,
+                                       const tmapi_near_group *g, tmap_u32 r,
+                                       const tmapi_pairs_point *point, tmap_u32 number,
+                                       tmap_pair *pair, tmapi_value *value) {
+    const tmap_u32 size = s->how.points.size;
+    tmapi_pairs_row row;
+    row.set = 0, pair->j = number;
+    tmapi_value_copy(&pair->i, g->number.bytes + 4 * r, 4);
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(row.bytes + k * size, g->vector[k].bytes + r * size, size);
+    const tmap_u32 two = !s->both | (s->plan->others != 0) | (pair->i != number);
+    return two & (choice->choose(s->job, *pair, row.bytes, point->bytes, value->bytes) != 0);
+}
+
 // What a warp knows of its list.
 typedef struct tmapi_near_listed {
     tmap_near_choice choice;
     const tmap_near_list *list;
-    int writes;  // 1 after the item's pairs have been counted
-    tmap_u64 at; // pairs that the warp has counted; then its position in the list
+    int writes;    // 1 after the item's pairs have been counted
+    tmap_u64 hits; // pairs that the lane has counted
+    tmap_u64 at;   // the warp's position in the list
 } tmapi_near_listed;
 
 // Writes a pair at position `at`.
-TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_listed *l, tmap_u64 at,
-                                     tmap_pair pair, const tmapi_value *value) {
-    const tmap_near_list *list = l->list;
-    if (at >= list->capacity) return;
+TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_listed *l,
+                                     const tmap_near_list *list, tmap_u32 at, tmap_pair pair,
+                                     const tmapi_value *value) {
     if (!s->both && !s->plan->others && pair.i > pair.j) {
         const tmap_u32 i = pair.i;
         pair.i = pair.j, pair.j = i;
@@ -65,55 +135,77 @@ TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_liste
         ((tmap_u32 *)list->i)[at] = pair.i, ((tmap_u32 *)list->j)[at] = pair.j;
     }
     if (l->choice.bytes && list->values)
-        tmapi_value_copy((unsigned char *)list->values + at * l->choice.bytes, value,
+        tmapi_value_copy((unsigned char *)list->values + (tmap_u64)at * l->choice.bytes, value,
                          l->choice.bytes);
 }
 
-// Counts or writes the chosen pairs of the lanes' points, `per` each, with a row. exists: bit c:
-// the lane has point c. The lanes' pairs with a row follow each other. Collective for the warp.
-TMAP_DEVICE void tmapi_near_list_row(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
-                                     const tmapi_pairs_point *points, const tmap_u32 *numbers,
-                                     tmap_u32 exists, tmap_u32 per) {
-    tmapi_pairs_row row;
+// Counts or writes the chosen pairs of a group of rows with `per` points of each lane, a constant.
+// exists: bit r * per + c: row r of the group and the lane's point c are a pair. Collective for the
+// warp.
+TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
+                                      const tmapi_pairs_point *points, const tmap_u32 *numbers,
+                                      tmap_u32 exists, tmap_u32 per) {
+    const tmap_u32 step = 16 / s->how.points.size, below = (1u << threadIdx.x % 32) - 1;
+    const tmapi_near_group g = tmapi_near_group_of(s, y);
+    tmapi_value value;
     tmap_pair pair;
-    tmapi_near_row(s, y, row.bytes), row.set = 0;
-    pair.i = s->row_number[y];
+    tmap_u32 hits = 0, sum = 0, room = ~0u;
 #pragma unroll
-    for (tmap_u32 c = 0; c < per; ++c) {
-        tmapi_value value;
-        tmap_u32 hits;
-        int hit = exists >> c & 1;
-        pair.j = numbers[c];
-        if (s->both && !s->plan->others) hit = hit && pair.i != pair.j;
-        if (hit) hit = l->choice.choose(s->job, pair, row.bytes, points[c].bytes, value.bytes) != 0;
-        hits = __ballot_sync(0xffffffffu, hit);
-        if (hit && l->writes)
-            tmapi_near_list_put(s, l, l->at + __popc(hits & ((1u << threadIdx.x % 32) - 1)), pair,
-                                &value);
-        l->at += __popc(hits);
+    for (tmap_u32 b = 0; b < step * per; ++b)
+        hits |= tmapi_near_chosen(s, &l->choice, &g, b / per, &points[b % per], numbers[b % per],
+                                  &pair, &value)
+                << b;
+    hits &= exists;
+    if (!l->writes) {
+        l->hits += (tmap_u32)__popc(hits);
+        return;
     }
+    tmap_near_list rest = *l->list; // from the warp's position on
+    if (rest.capacity - l->at < room) room = (tmap_u32)(rest.capacity - l->at);
+    if (rest.capacity <= l->at) room = 0;
+    if (room) {
+        rest.i = (char *)rest.i + l->at * l->choice.number;
+        rest.j = (char *)rest.j + l->at * l->choice.number;
+        if (rest.values) rest.values = (char *)rest.values + l->at * l->choice.bytes;
+    }
+#pragma unroll
+    for (tmap_u32 b = 0; b < step * per; ++b) {
+        const tmap_u32 all = __ballot_sync(0xffffffffu, hits >> b & 1);
+        const tmap_u32 at = sum + (tmap_u32)__popc(all & below);
+        sum += (tmap_u32)__popc(all);
+        if (!(hits >> b & 1) || at >= room) continue;
+        tmapi_value_copy(&pair.i, g.number.bytes + 4 * (b / per), 4), pair.j = numbers[b % per];
+        if (l->choice.bytes)
+            tmapi_near_chosen(s, &l->choice, &g, b / per, &points[b % per], numbers[b % per], &pair,
+                              &value);
+        tmapi_near_list_put(s, l, &rest, at, pair, &value);
+    }
+    l->at += sum;
 }
 
 // The same for a leaf: 64 points of the queue at a time, and the leaf with itself.
 TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
-    const tmap_u32 lane = threadIdx.x % 32;
+    const tmap_u32 lane = threadIdx.x % 32, step = 16 / s->how.points.size, rows = s->box->count;
     tmapi_pairs_point points[2];
     tmap_u32 numbers[2];
     TMAPI_NO_UNROLL
     for (tmap_u32 many; (many = tmapi_near_next(s)) != 0;) {
         TMAPI_NO_UNROLL
         for (tmap_u32 first = 0; first < many; first += 64) {
-            const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, numbers);
+            const tmap_u32 has = tmapi_near_pick_two(s, first, many, points, numbers) * 0x55u;
             TMAPI_NO_UNROLL
-            for (tmap_u32 y = 0; y < s->box->count; ++y)
-                tmapi_near_list_row(s, l, y, points, numbers, exists, 2);
+            for (tmap_u32 y = 0; y < rows; y += step)
+                tmapi_near_list_rows(s, l, y, points, numbers,
+                                     y + step <= rows ? has : has & ((1u << 2 * (rows - y)) - 1),
+                                     2);
         }
     }
     if (!tmapi_near_own(s)) return;
     tmapi_near_row(s, lane, points[0].bytes), numbers[0] = s->row_number[lane];
     TMAPI_NO_UNROLL
-    for (tmap_u32 y = 0; y + 1 < s->box->count; ++y)
-        tmapi_near_list_row(s, l, y, points, numbers, lane > y && lane < s->box->count, 1);
+    for (tmap_u32 y = 0; y < rows; y += step) // rows before the lane's point
+        tmapi_near_list_rows(s, l, y, points, numbers,
+                             lane < rows && lane > y ? (1u << (lane - y)) - 1 : 0, 1);
 }
 
 // Lists the pairs of the plan's share for which choice.choose returns non-zero: writes i, j and,
@@ -145,7 +237,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     if (blockIdx.x >= blocks) return;
     points.bulk = 0;
     tmapi_near s = tmapi_near_begin(plan, points, 0, job);
-    tmapi_near_listed l = {choice, &to, 0, 0};
+    tmapi_near_listed l = {choice, &to, 0, 0, 0};
     s.both = choice.both;
     for (;;) {
         __syncthreads();
@@ -153,14 +245,15 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         __syncthreads();
         const tmap_u64 t = ticket, item = plan->first + t;
         if (t >= plan->count) break;
-        l.at = 0;
+        l.hits = 0;
         TMAPI_NO_UNROLL
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
             for (tmap_u32 k = 0; k < plan->run; ++k)
-                if (tmapi_near_take(&s, (tmap_u32)item, k)) tmapi_near_list_leaf(&s, &l);
+                if (tmapi_near_take(&s, (tmap_u32)item, k)) tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
-            if (threadIdx.x % 32 == 0) hits[warp] = l.at;
+            l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
+            if (threadIdx.x % 32 == 0) hits[warp] = l.hits;
             __syncthreads();
             if (warp == 0) {
                 tmap_u64 sum = 0;
