@@ -3,8 +3,8 @@
 // larger ones, 1 to 8 coordinates, floats and doubles, one set and two, orders from sorted to random,
 // points that coincide, lie in a line, are not finite; shares, grids, lists of every capacity, reaches
 // that say SOME, NONE and ALL; boxes and their bounds; and plans and calls that must be refused.
-#define TMAPI_NEAR_ITEMS      12u // so that small sizes have parts of leaves as well as runs of them
-#define TMAPI_NEAR_ITEMS_MOST 30u
+#define TMAPI_NEAR_UNITS 48u // so that small sizes have parts of leaves as well as runs of them
+#define TMAPI_NEAR_ITEMS 30u
 #include "triangle/near_check.h"
 
 #include <threadmap/triangle/near_cell.h>

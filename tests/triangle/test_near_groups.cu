@@ -3,8 +3,8 @@
 // n and some larger ones, 1 to 8 coordinates, floats and doubles, orders, points that coincide, lie in
 // clusters or are not finite, radii from none to all, reaches that know less than they could; labels
 // by the smallest number and dense; and what must be refused.
-#define TMAPI_NEAR_ITEMS      12u // so that small sizes have parts of leaves as well as runs of them
-#define TMAPI_NEAR_ITEMS_MOST 30u
+#define TMAPI_NEAR_UNITS 48u // so that small sizes have parts of leaves as well as runs of them
+#define TMAPI_NEAR_ITEMS 30u
 #include "triangle/near_check.h"
 
 #include <threadmap/triangle/near_groups.h>

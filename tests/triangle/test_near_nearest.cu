@@ -2,8 +2,8 @@
 // test_near_nearest: the k nearest against sorting all distances: every small n and some larger ones,
 // 1 to 8 coordinates, floats and doubles, one set and two, orders, points that coincide or are not
 // finite, with and without the point itself, limits, more neighbours than points; shares and grids.
-#define TMAPI_NEAR_ITEMS      12u // so that small sizes have runs of leaves
-#define TMAPI_NEAR_ITEMS_MOST 30u
+#define TMAPI_NEAR_UNITS 48u // so that small sizes have runs of leaves
+#define TMAPI_NEAR_ITEMS 30u
 #include "triangle/near_check.h"
 
 #include <threadmap/triangle/near_nearest.h>

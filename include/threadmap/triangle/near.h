@@ -53,15 +53,16 @@ enum {
     TMAP_NEAR_KIND_NEAREST   // tmap_near_nearest (near_nearest.h)
 };
 
-// A plan of near pairs. An item is a run of leaves of the set, or a part of one leaf if there are
-// few; its pairs are those of these leaves with later leaves, or with the second set.
+// A plan of near pairs. A unit is work for a warp: a leaf of the set, or a part of one; its pairs
+// are those of the leaf with later leaves, or with the second set. An item is work for a block: a
+// run of units, which its warps take in turn.
 typedef struct tmap_near_plan {
     tmap_near_shape set;                    // of the points i
     tmap_u32 others;                        // points of the second set; 0: there is no second set
     tmapi_near_layout mine, other;          // of the set, and of the one with the points j
     tmap_u32 kind;                          // a TMAP_NEAR_KIND
     tmap_u32 phase;                         // of near_groups.h and near_graph.h
-    tmap_u32 run, parts;                    // leaves of an item; items of a leaf, a power of two
+    tmap_u32 run, parts;                    // units of an item, of a leaf (a power of two)
     tmap_u64 items, first, count;           // all items; the share: its first item, their number
     const void *kernel;                     // the kernel to launch
     tmap_u32 grid, block, shared, resident; // as in tmap_pairs_plan
@@ -76,38 +77,51 @@ typedef struct tmap_near_plan {
 #define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAPI_NEAR_TAKE * TMAP_NEAR_LEAF)
 #define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
 
-// Bytes of dynamic shared memory: the leaf's points and the queues, with the points' numbers; the
-// leaf's box.
-TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
-    return (TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE) * (d * size + 4) +
+// Bytes of dynamic shared memory of a warp and of a block: a leaf's points and the queue, with the
+// points' numbers; the leaf's box.
+TMAP_FN tmap_u32 tmapi_near_shared_warp(tmap_u32 d, tmap_u32 size) {
+    return (TMAP_NEAR_LEAF + TMAPI_NEAR_QUEUE) * (d * size + 4) +
            (2 * TMAP_PAIRS_D_MAX + 4) * 4; // a multiple of 16
 }
+TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
+    return TMAPI_NEAR_WARPS * tmapi_near_shared_warp(d, size);
+}
 
-// Items of a plan: at least this many keep a device busy, and the results of the most are joined
-// quickly. A thread sees fewer than 2^32 pairs of an item.
-#ifndef TMAPI_NEAR_ITEMS
-#define TMAPI_NEAR_ITEMS      2048u
-#define TMAPI_NEAR_ITEMS_MOST 16384u
+// At least so many units keep a device busy; the results of so many items are joined quickly. A
+// thread sees fewer than 2^32 pairs of an item.
+#ifndef TMAPI_NEAR_DEAL
+#define TMAPI_NEAR_DEAL 1
 #endif
-#define TMAPI_NEAR_PARTS 16u // a leaf's
+#ifndef TMAPI_NEAR_UNITS
+#define TMAPI_NEAR_UNITS 16384u
+#define TMAPI_NEAR_ITEMS 16384u
+#endif
+#define TMAPI_NEAR_PARTS 64u // of a leaf, at most
+
+// Units of a leaf. A graph's blocks have a leaf each.
+TMAP_FN tmap_u32 tmapi_near_plan_parts(tmap_u32 kind, tmap_u32 leaves) {
+    tmap_u32 parts = 1;
+    if (kind == TMAP_NEAR_KIND_NEAREST) return 1;
+    if (kind == TMAP_NEAR_KIND_GRAPH) return TMAPI_NEAR_WARPS;
+    if (kind == TMAP_NEAR_KIND_ROWS) return leaves < TMAPI_NEAR_UNITS ? TMAPI_NEAR_WARPS : 1;
+    while (parts < TMAPI_NEAR_PARTS && leaves * parts < TMAPI_NEAR_UNITS) parts *= 2;
+    return parts;
+}
 
 TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     const tmap_u32 leaves = tmapi_near_leaves(p->set.n);
-    const tmap_u64 n = p->others ? p->others : p->set.n, most = (1ull << 33) / (n + 4096);
-    p->run = leaves / TMAPI_NEAR_ITEMS_MOST + (leaves % TMAPI_NEAR_ITEMS_MOST != 0);
+    const tmap_u64 n = p->others ? p->others : p->set.n, most = (1ull << 32) / (n + 4096);
+    p->parts = tmapi_near_plan_parts(p->kind, leaves);
+    const tmap_u32 units = leaves * p->parts, turn = TMAPI_NEAR_WARPS * TMAPI_NEAR_ITEMS;
+    p->run = units / turn + (units % turn != 0);
     if (p->run > most) p->run = (tmap_u32)most;
-    if (!p->run) p->run = 1;
-    if (p->kind == TMAP_NEAR_KIND_NEAREST) // a leaf for each warp
-        p->run = (p->run + TMAPI_NEAR_WARPS - 1) / TMAPI_NEAR_WARPS * TMAPI_NEAR_WARPS;
-    p->parts = 1;
+    p->run = (p->run ? p->run : 1) * TMAPI_NEAR_WARPS;
     p->mine = p->other = tmapi_near_layout_of(p->set);
     if (p->others) {
         tmap_near_shape second = p->set;
         second.n = p->others, p->other = tmapi_near_layout_of(second);
     }
-    if (p->kind == TMAP_NEAR_KIND_EACH || p->kind == TMAP_NEAR_KIND_GROUPS)
-        while (p->parts < TMAPI_NEAR_PARTS && leaves * p->parts < TMAPI_NEAR_ITEMS) p->parts *= 2;
-    p->items = (tmap_u64)((leaves + p->run - 1) / p->run) * p->parts;
+    p->items = units / p->run + (units % p->run != 0);
     p->first = 0, p->count = p->items;
     p->grid = p->count ? (tmap_u32)p->count : 1;
 }
@@ -184,7 +198,7 @@ typedef struct tmap_near {
 
 // ---- a leaf against all others ------------------------------------------------------------------
 //
-// A block has a leaf, `mine`, in shared memory. Its warps look at the boxes of other points, a lane
+// A warp has a leaf, `mine`, in shared memory. It looks at the boxes of other points, a lane
 // a box: at all boxes of 32768 points; at the parts of those that may be near; at the leaves of
 // these; and at the points of these. Points that may be near the leaf's box enter the warp's queue.
 // A full queue is worked off: all its points with all points of the leaf.
@@ -194,11 +208,11 @@ typedef struct tmapi_near {
     tmap_near how;
     void *job, *accumulator;
     const unsigned char *mine, *other; // prepared sets
-    unsigned char *rows, *queue;   // shared: the leaf's points, the warp's queue, by coordinates
+    unsigned char *rows, *queue;   // shared: the leaf's points, the queue, by coordinates
     tmap_u32 *row_number, *number; // their numbers
     tmap_near_box *box;            // shared: the leaf's
     tmap_u32 leaf, have; // points in the queue
-    tmap_u32 me, warps;  // this warp among all that share the leaf
+    tmap_u32 me;         // this warp among all that share the leaf
     tmap_u32 turn;       // boxes that have been dealt to them
     int both;            // a constant, 1: all other points, not only later leaves
     tmap_u32 group[4], some[4]; // of each level: its group, and which boxes of it are left
@@ -231,7 +245,7 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
 // whole. Boxes are dealt to the warps at level 1, at level 0 if
 // several blocks share a leaf. Collective for the warp.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
-    const tmap_u32 span = 1u << 5 * level, dealt = s->plan->parts > 1 ? 0 : 1;
+    const tmap_u32 span = 1u << 5 * level, dealt = s->plan->parts > TMAPI_NEAR_DEAL ? 0 : 1;
     const tmap_u32 b = group * 32 + threadIdx.x % 32;
     const tmap_near_box box =
         tmapi_near_box_of(s->other, &s->plan->other, s->how.points.d, level, b);
@@ -242,7 +256,7 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
     if (level == dealt) {
         const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
         const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
-        if ((turn & (s->warps - 1)) != s->me) says = TMAP_NEAR_NONE;
+        if ((turn & (s->plan->parts - 1)) != s->me) says = TMAP_NEAR_NONE;
         s->turn += __popc(hits);
     }
     if (s->how.bulk && level <= dealt && later && says == TMAP_NEAR_ALL) {
@@ -373,53 +387,54 @@ TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_
 
 // 1 in the warp that forms the pairs of a leaf with itself, which are not in the queue.
 TMAP_DEVICE int tmapi_near_own(const tmapi_near *s) {
-    return !s->both && !s->plan->others && (s->leaf & (s->warps - 1)) == s->me;
+    return !s->both && !s->plan->others && (s->leaf & (s->plan->parts - 1)) == s->me;
 }
 
 // Sets up what all leaves of a launch share. Collective for nothing.
 TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near how,
                                         void *accumulator, void *job) {
     const tmap_u32 bytes = how.points.d * how.points.size, warp = threadIdx.x / 32;
-    unsigned char *memory = tmapi_pairs_memory(), *queues = memory + TMAP_NEAR_LEAF * bytes;
-    tmap_u32 *numbers = (tmap_u32 *)(queues + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE * bytes);
+    unsigned char *memory =
+        tmapi_pairs_memory() + warp * tmapi_near_shared_warp(how.points.d, how.points.size);
     tmapi_near s;
     s.plan = plan, s.how = how, s.job = job, s.accumulator = accumulator;
     s.mine = (const unsigned char *)how.points.a;
     s.other = (const unsigned char *)(plan->others ? how.points.b : how.points.a);
-    s.rows = memory, s.queue = queues + warp * TMAPI_NEAR_QUEUE * bytes;
-    s.row_number = numbers, s.number = numbers + TMAP_NEAR_LEAF + warp * TMAPI_NEAR_QUEUE;
-    s.box = (tmap_near_box *)(numbers + TMAP_NEAR_LEAF + TMAPI_NEAR_WARPS * TMAPI_NEAR_QUEUE);
-    s.leaf = s.have = s.turn = s.me = s.top = 0, s.warps = TMAPI_NEAR_WARPS, s.both = 0;
+    s.rows = memory, s.queue = memory + TMAP_NEAR_LEAF * bytes;
+    s.row_number = (tmap_u32 *)(s.queue + TMAPI_NEAR_QUEUE * bytes);
+    s.number = s.row_number + TMAP_NEAR_LEAF;
+    s.box = (tmap_near_box *)(s.number + TMAPI_NEAR_QUEUE);
+    s.leaf = s.have = s.turn = s.me = s.top = 0, s.both = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
 
-// Takes leaf k of an item, if it exists: its points into shared memory. Collective for the block,
-// with two barriers.
+// The leaf of unit k of an item, or one behind all.
+TMAP_DEVICE tmap_u32 tmapi_near_unit(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
+    const tmap_u32 unit = item * s->plan->run + k, parts = s->plan->parts;
+    s->me = unit & (parts - 1);
+    return unit >> __popc(parts - 1);
+}
+
+// Takes unit k of an item, if it exists: its leaf's points into shared memory. Collective for the
+// warp.
 TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
-    const tmap_u32 size = s->how.points.size, part = item & (s->plan->parts - 1);
-    const tmap_u32 leaf = item / s->plan->parts * s->plan->run + k;
-    const int exists = leaf < tmapi_near_leaves(s->plan->set.n);
-    __syncthreads(); // the last leaf has been worked off
-    if (!exists) return 0;
+    const tmap_u32 size = s->how.points.size, lane = threadIdx.x % 32;
+    const tmap_u32 leaf = tmapi_near_unit(s, item, k);
+    tmapi_pairs_point point;
+    if (leaf >= tmapi_near_leaves(s->plan->set.n)) return 0;
+    __syncwarp(); // the last leaf has been worked off
     s->leaf = leaf;
-    s->me = part * TMAPI_NEAR_WARPS + threadIdx.x / 32;
-    s->warps = s->plan->parts * TMAPI_NEAR_WARPS;
     s->have = s->turn = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
     s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
-    if (threadIdx.x < TMAP_NEAR_LEAF) {
-        tmapi_pairs_point point;
-        tmapi_near_point(s->mine, s->how.points, s->leaf, threadIdx.x, point.bytes);
+    tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
 #pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(s->rows + (k * TMAP_NEAR_LEAF + threadIdx.x) * size,
-                             point.bytes + k * size, size);
-        s->row_number[threadIdx.x] =
-            tmapi_near_number(s->mine, s->how.points, s->leaf, threadIdx.x);
-    } else if (threadIdx.x - TMAP_NEAR_LEAF <= 2 * s->how.points.d) {
-        tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, s->leaf, threadIdx.x - TMAP_NEAR_LEAF);
-    }
-    __syncthreads();
+    for (tmap_u32 c = 0; c < s->how.points.d; ++c)
+        tmapi_value_copy(s->rows + (c * TMAP_NEAR_LEAF + lane) * size, point.bytes + c * size, size);
+    s->row_number[lane] = tmapi_near_number(s->mine, s->how.points, leaf, lane);
+    if (lane <= 2 * s->how.points.d)
+        tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, leaf, lane);
+    __syncwarp();
     return 1;
 }
 
@@ -534,7 +549,7 @@ TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
     TMAPI_NO_UNROLL
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run; ++k)
+        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
             if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, visit);
     }
 }
@@ -587,7 +602,7 @@ TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tm
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_fold_move(&sum, fold.zero, bytes);
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run; ++k)
+        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
             if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, add);
         tmap_fold_block(&sum, fold, job, scratch);
         const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;

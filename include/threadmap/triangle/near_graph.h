@@ -294,8 +294,9 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run;) {
+        for (tmap_u32 k = threadIdx.x / 32; k < plan->run;) { // all warps have the same leaf
             tmap_u32 count = 0, after = total;
+            __syncthreads();
             if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) break;
             const tmap_u32 number = s.row_number[lane];
             l.width = width < total - l.from ? width : total - l.from;
@@ -318,7 +319,7 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                 __syncthreads();
                 if (threadIdx.x < TMAP_NEAR_LEAF && number < plan->set.n)
                     out.starts[number] = of.count[lane];
-                ++k;
+                k += TMAPI_NEAR_WARPS;
                 continue;
             }
             after = tmapi_near_min(after);
@@ -337,7 +338,7 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
             if (many < room / 3 && width == l.width) width = width < total / 2 ? 2 * width : total;
             l.from = next;
             if (next < total) continue;
-            l.from = 0, ++k;
+            l.from = 0, k += TMAPI_NEAR_WARPS;
         }
     }
 }

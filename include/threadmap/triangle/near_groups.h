@@ -135,12 +135,12 @@ TMAP_DEVICE void tmapi_near_link_begin(tmapi_near *s, tmap_near_linked linked, u
     const tmap_near_plan *plan = s->plan;
     const tmap_u32 lane = threadIdx.x % 32;
     unsigned char *solid = nodes + w->solid;
-    if (item % plan->parts) return;
     TMAPI_NO_UNROLL
     for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS) {
-        const tmap_u64 leaf = item / plan->parts * plan->run + k, slot = leaf * 32 + lane;
+        const tmap_u64 leaf = tmapi_near_unit(s, (tmap_u32)item, k), slot = leaf * 32 + lane;
         tmapi_pairs_point own;
         if (leaf >= tmapi_near_leaves(plan->set.n)) break;
+        if (s->me) continue; // a leaf's first unit does it
         s->leaf = (tmap_u32)leaf;
         const tmap_u32 count =
             tmapi_near_count_of(s->mine, &plan->mine, s->how.points.d, s->leaf);
@@ -254,13 +254,13 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
             continue;
         }
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run; ++k) {
+        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS) {
             if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) continue;
             if (!s.box->count) continue;
             const tmap_u32 part = nodes[w.parts + s.leaf * 32ull + lane];
             s.parts = __ballot_sync(0xffffffffu, lane < s.box->count && part == lane);
-            if (threadIdx.x < 32) s.row_number[lane] = part;
-            __syncthreads();
+            s.row_number[lane] = part;
+            __syncwarp();
             tmapi_near_link_root(&s);
             const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
             const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;

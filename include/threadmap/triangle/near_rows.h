@@ -65,7 +65,7 @@ TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_pairs_give give
 // the same set, or of the second one, that reach does not rule out, and writes an accumulator for
 // each to result, in the order of your array; fold.zero where there are none. give is the function
 // of tmap_pairs_rows. What it adds to to_j is dropped, and it is called once more with both points
-// exchanged. fold.join joins four partial results. A share
+// exchanged. fold.join joins four partial results where there are few points. A share
 // writes the points of its own leaves. plan: of tmap_near_rows_plan_make for the same fold.bytes;
 // with a plan of another kind the call writes nothing. result: n accumulators, at a multiple of 4.
 // The rest is as for tmap_near_each.
@@ -86,7 +86,7 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
     TMAPI_NO_UNROLL
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = 0; k < plan->run; ++k) {
+        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS) {
             unsigned char *parts = tmapi_pairs_memory();
             if (!tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) break;
             const tmap_u32 number = s.row_number[threadIdx.x % 32];
@@ -94,17 +94,20 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
                 tmapi_near_give_queue(&s, give, many);
-            __syncthreads(); // all queues are free
-            tmapi_give_copy(parts + threadIdx.x * bytes, &sum, bytes);
-            __syncthreads();
-            if (threadIdx.x >= TMAP_NEAR_LEAF || number >= plan->set.n) continue;
-            TMAPI_NO_UNROLL
-            for (tmap_u32 w = 1; w < TMAPI_NEAR_WARPS; ++w) {
-                tmapi_give_words other;
-                tmapi_give_copy(&other, parts + (w * 32 + threadIdx.x) * bytes, bytes);
-                fold.join(job, &sum, &other);
+            if (plan->parts > 1) { // the block's warps share the leaf
+                __syncthreads(); // all queues are free
+                tmapi_give_copy(parts + threadIdx.x * bytes, &sum, bytes);
+                __syncthreads();
+                TMAPI_NO_UNROLL
+                for (tmap_u32 w = 1; w < TMAPI_NEAR_WARPS && !s.me; ++w) {
+                    tmapi_give_words other;
+                    tmapi_give_copy(&other, parts + (w * 32 + threadIdx.x) * bytes, bytes);
+                    fold.join(job, &sum, &other);
+                }
+                __syncthreads();
             }
-            tmapi_give_copy((unsigned char *)result + number * (tmap_u64)bytes, &sum, bytes);
+            if (s.me == 0 && number < plan->set.n)
+                tmapi_give_copy((unsigned char *)result + number * (tmap_u64)bytes, &sum, bytes);
         }
     }
 }

@@ -59,17 +59,17 @@ TMAP_DEVICE tmapi_near_group tmapi_near_group_of(const tmapi_near *s, tmap_u32 y
 }
 
 // Fills the places behind the leaf's points with its first one, so that whole groups can be looked
-// at without a branch for each pair. Collective for the block; `take` comes before.
+// at without a branch for each pair. Collective for the warp; `take` comes before.
 TMAP_DEVICE void tmapi_near_fill(const tmapi_near *s) {
-    const tmap_u32 size = s->how.points.size, t = threadIdx.x;
+    const tmap_u32 size = s->how.points.size, t = threadIdx.x % 32;
     if (s->box->count == TMAP_NEAR_LEAF) return;
-    if (t < TMAP_NEAR_LEAF && t >= s->box->count) {
+    if (t >= s->box->count) {
         s->row_number[t] = s->row_number[0];
 #pragma unroll
         for (tmap_u32 k = 0; k < s->how.points.d * TMAP_NEAR_LEAF; k += TMAP_NEAR_LEAF)
             tmapi_value_copy(s->rows + (k + t) * size, s->rows + k * size, size);
     }
-    __syncthreads();
+    __syncwarp();
 }
 
 // Takes point `at` of an array with `stride` of each coordinate. Returns its number.
@@ -249,8 +249,9 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         TMAPI_NO_UNROLL
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
-            for (tmap_u32 k = 0; k < plan->run; ++k)
-                if (tmapi_near_take(&s, (tmap_u32)item, k)) tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
+            for (tmap_u32 k = warp; k < plan->run; k += TMAPI_NEAR_WARPS)
+                if (tmapi_near_take(&s, (tmap_u32)item, k))
+                    tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
             if (threadIdx.x % 32 == 0) hits[warp] = l.hits;
