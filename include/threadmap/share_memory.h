@@ -98,9 +98,9 @@ static inline cudaError_t tmap_share_memory_create(tmap_u64 bytes, const tmap_sh
     return tmapi_share_memory(bytes, ranges, count, out, 1);
 }
 
-// Frees memory of tmap_share_memory_create; bytes, ranges and count: the same as there, and the same
-// device is current. Waits for the device first, as cudaFree does. Returns the error of a call of
-// CUDA or its driver.
+// Frees memory of tmap_share_memory_create; bytes, ranges and count: the same as there, and the
+// same device is current. Waits for the device first, as cudaFree does. Returns the error of a call
+// of CUDA or its driver.
 static inline cudaError_t tmap_share_memory_destroy(tmap_u64 bytes, const tmap_share *ranges,
                                                     tmap_u64 count, void *memory) {
     if (!bytes || !ranges || !memory) return cudaErrorInvalidValue;

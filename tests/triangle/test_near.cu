@@ -245,9 +245,9 @@ static void check_set(tmap_near_shape shape, const void *set, tmap_u32 valid) {
                                                 shape.d)))[64 * shape.d + leaf % 32];
                 for (tmap_u32 s = 0; s < in; ++s, ++found)
                     for (tmap_u32 k = 0; k < shape.d; ++k) {
-                        const double v =
-                            coordinate_of(host + (tmap_u64)leaf * tmapi_near_leaf_bytes(shape.d, shape.size),
-                                          shape.size, k * 32 + s);
+                        const double v = coordinate_of(
+                            host + (tmap_u64)leaf * tmapi_near_leaf_bytes(shape.d, shape.size),
+                            shape.size, k * 32 + s);
                         wrong += !((double)box[64 * k] <= v && v <= (double)box[64 * k + 32]);
                     }
             }

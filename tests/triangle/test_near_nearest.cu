@@ -42,8 +42,9 @@ static __device__ float bound(void *at, const tmap_near_box *a, const tmap_near_
 
 #define KERNELS_OF(K) \
     K(3, float, 16, 0, 1) \
-    K(3, float, 1, 0, 0) K(2, double, 5, 0, 0) K(1, float, 64, 1, 0) K(8, float, 7, 1, 1) \
-        K(5, double, 64, 0, 1) K(2, float, 2, 1, 0)
+    K(3, float, 1, 0, 0) \
+    K(2, double, 5, 0, 0) K(1, float, 64, 1, 0) K(8, float, 7, 1, 1) K(5, double, 64, 0, 1) \
+        K(2, float, 2, 1, 0)
 #define KERNEL(D, type, K, self, root) \
     static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) \
         find_##D##_##type##_##K(tmap_near_plan plan, job j) { \

@@ -246,8 +246,8 @@ static inline cudaError_t tmap_halo_state_create(const tmap_halo *h, void **stat
     return tmapi_halo_state(h, state, 1);
 }
 
-// Frees a state of tmap_halo_state_create with the same halo. Waits for the current device, which is
-// the same, first. Returns the error of a CUDA call.
+// Frees a state of tmap_halo_state_create with the same halo. Waits first for the current device,
+// which is the same. Returns the error of a CUDA call.
 static inline cudaError_t tmap_halo_state_destroy(const tmap_halo *h, void *state) {
     return tmapi_halo_state(h, &state, 0);
 }

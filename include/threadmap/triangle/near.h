@@ -25,8 +25,8 @@
 //     ... tmap_near_launch(&plan, &j, stream);
 //
 // tmap_near_prepare (near_prepare.h) copies the points, in an order of yours, and finds the boxes
-// of each 32, 1024, 32768 and 2^20 points. near_sort.h makes an order (a Hilbert curve); points that lie
-// in a good order already need none. Results do not depend on the order, only the time does.
+// of each 32, 1024, 32768 and 2^20 points. near_sort.h makes an order (a Hilbert curve); points in
+// a good order already need none. Results do not depend on the order, only the time does.
 //
 //     one leaf of 32 points against all later ones:
 //     boxes of 32768   . . # . . . . .     .  cannot be near: reach says NONE
@@ -68,13 +68,9 @@ typedef struct tmap_near_plan {
     tmap_u32 grid, block, shared, resident; // as in tmap_pairs_plan
 } tmap_near_plan;
 
-// Leaves whose points a warp loads at once. Points of a warp's queue: a block of 128 for the warp's
-// lanes, and these leaves.
-#ifndef TMAPI_NEAR_TAKE
-#define TMAPI_NEAR_TAKE 1u
-#endif
+// Points of a warp's queue: a block of 128 for the warp's lanes, and the next leaf.
 #define TMAPI_NEAR_BATCH 128u
-#define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAPI_NEAR_TAKE * TMAP_NEAR_LEAF)
+#define TMAPI_NEAR_QUEUE (TMAPI_NEAR_BATCH + TMAP_NEAR_LEAF)
 #define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
 
 // Bytes of dynamic shared memory of a warp and of a block: a leaf's points and the queue, with the
@@ -87,13 +83,10 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
     return TMAPI_NEAR_WARPS * tmapi_near_shared_warp(d, size);
 }
 
-// At least so many units keep a device busy; the results of so many items are joined quickly. A
+// UNITS units or more keep a device busy; the results of ITEMS items are joined quickly. A
 // thread sees fewer than 2^32 pairs of an item.
-#ifndef TMAPI_NEAR_DEAL
-#define TMAPI_NEAR_DEAL 1
-#endif
 #ifndef TMAPI_NEAR_UNITS
-#define TMAPI_NEAR_UNITS 16384u
+#define TMAPI_NEAR_UNITS 8192u
 #define TMAPI_NEAR_ITEMS 16384u
 #endif
 #define TMAPI_NEAR_PARTS 64u // of a leaf, at most
@@ -198,9 +191,9 @@ typedef struct tmap_near {
 
 // ---- a leaf against all others ------------------------------------------------------------------
 //
-// A warp has a leaf, `mine`, in shared memory. It looks at the boxes of other points, a lane
-// a box: at all boxes of 32768 points; at the parts of those that may be near; at the leaves of
-// these; and at the points of these. Points that may be near the leaf's box enter the warp's queue.
+// A warp has a leaf in shared memory. It looks at the boxes of other points, a lane a box: at all
+// of the highest level; at the parts of those that may be near; and so on, down to points. Points
+// that may be near the leaf's box enter the warp's queue.
 // A full queue is worked off: all its points with all points of the leaf.
 
 typedef struct tmapi_near {
@@ -208,15 +201,15 @@ typedef struct tmapi_near {
     tmap_near how;
     void *job, *accumulator;
     const unsigned char *mine, *other; // prepared sets
-    unsigned char *rows, *queue;   // shared: the leaf's points, the queue, by coordinates
-    tmap_u32 *row_number, *number; // their numbers
-    tmap_near_box *box;            // shared: the leaf's
-    tmap_u32 leaf, have; // points in the queue
-    tmap_u32 me;         // this warp among all that share the leaf
-    tmap_u32 turn;       // boxes that have been dealt to them
-    int both;            // a constant, 1: all other points, not only later leaves
-    tmap_u32 group[4], some[4]; // of each level: its group, and which boxes of it are left
-    tmap_u32 top;               // the next group of the highest level
+    unsigned char *rows, *queue;       // shared: the leaf's points, the queue, by coordinates
+    tmap_u32 *row_number, *number;     // their numbers
+    tmap_near_box *box;                // shared: the leaf's
+    tmap_u32 leaf, have;               // points in the queue
+    tmap_u32 me;                       // this warp among all that share the leaf
+    tmap_u32 turn;                     // boxes that have been dealt to them
+    int both;                          // a constant, 1: all other points, not only later leaves
+    tmap_u32 group[4], some[4];        // of each level: its group, and which boxes of it are left
+    tmap_u32 top;                      // the next group of the highest level
     // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
     // first places of the leaf's parts, as bits, and their root, if they have one.
     tmap_u32 *parent;
@@ -241,29 +234,28 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
 }
 
 // Looks at the boxes of a group, a lane each: those that may be near are left to be visited. Not
-// left are boxes that do not exist, are earlier, are those of another warp, or were added as a
-// whole. Boxes are dealt to the warps at level 1, at level 0 if
-// several blocks share a leaf. Collective for the warp.
+// left are boxes that do not exist, are earlier, or were added as a whole. If several warps share a
+// leaf, they take the boxes of level 0 in turn. Collective for the warp.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
-    const tmap_u32 span = 1u << 5 * level, dealt = s->plan->parts > TMAPI_NEAR_DEAL ? 0 : 1;
-    const tmap_u32 b = group * 32 + threadIdx.x % 32;
+    const tmap_u32 span = 1u << 5 * level, b = group * 32 + threadIdx.x % 32;
     const tmap_near_box box =
         tmapi_near_box_of(s->other, &s->plan->other, s->how.points.d, level, b);
     const int later = s->both || s->plan->others || b * span > s->leaf;
+    const int own = level == 0 || s->plan->parts == 1; // the box is this warp's alone
     int says = TMAP_NEAR_NONE;
     if (box.count && (later || (b + 1) * span > s->leaf + 1))
         says = s->how.reach(s->job, s->box, &box);
-    if (level == dealt) {
+    if (level == 0 && s->plan->parts > 1) {
         const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
         const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
         if ((turn & (s->plan->parts - 1)) != s->me) says = TMAP_NEAR_NONE;
         s->turn += __popc(hits);
     }
-    if (s->how.bulk && level <= dealt && later && says == TMAP_NEAR_ALL) {
+    if (s->how.bulk && own && later && says == TMAP_NEAR_ALL) {
         s->how.bulk(s->job, s->accumulator, s->box, &box);
         says = TMAP_NEAR_NONE;
     }
-    if (s->parent && level <= dealt && later && says != TMAP_NEAR_NONE)
+    if (s->parent && level < 3 && own && later && says != TMAP_NEAR_NONE)
         says = tmapi_near_link_box(s, level, b, says);
     s->group[level] = group;
     s->some[level] = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
@@ -271,18 +263,14 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
 
 // Moves the points behind a batch to the front of the queue.
 TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
-    const tmap_u32 size = s->how.points.size;
+    const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
     __syncwarp();
 #pragma unroll
-    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) {
-        const tmap_u32 at = u * 32 + threadIdx.x % 32;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
-            unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + at) * size;
-            tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
-        }
-        s->number[at] = s->number[TMAPI_NEAR_BATCH + at];
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
+        unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size;
+        tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
     }
+    s->number[lane] = s->number[TMAPI_NEAR_BATCH + lane];
     s->have -= TMAPI_NEAR_BATCH;
     __syncwarp();
 }
@@ -294,38 +282,34 @@ TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level) {
     return s->group[level] * 32 + lane;
 }
 
-// Adds the points of the next leaves that may be near to the queue. Collective for the warp.
-TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
+// Adds the points of a leaf that may be near to the queue, or to the accumulator those that are
+// near all of the leaf. Collective for the warp.
+TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    tmapi_pairs_point points[TMAPI_NEAR_TAKE];
-    tmap_u32 numbers[TMAPI_NEAR_TAKE], in = 0;
-#pragma unroll
-    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) { // all loads first
-        if (!s->some[0]) break;
-        const tmap_u32 leaf = tmapi_near_take_box(s, 0);
-        in |= (tmap_u32)(lane < tmapi_near_count_of(s->other, &s->plan->other, d, leaf)) << u;
-        tmapi_near_point(s->other, s->how.points, leaf, lane, points[u].bytes);
-        numbers[u] = s->parent ? leaf * 32 + lane
-                               : tmapi_near_number(s->other, s->how.points, leaf, lane);
+    const tmap_u32 count = tmapi_near_count_of(s->other, &s->plan->other, d, leaf);
+    const tmap_u32 number =
+        s->parent ? leaf * 32 + lane : tmapi_near_number(s->other, s->how.points, leaf, lane);
+    tmapi_pairs_point point;
+    tmap_near_box box;
+    tmapi_near_point(s->other, s->how.points, leaf, lane, point.bytes);
+    tmapi_near_box_make(&box, point.bytes, d, size);
+    const int says = s->how.reach(s->job, s->box, &box);
+    int in = (lane < count) & (says != TMAP_NEAR_NONE);
+    if (s->how.bulk && in && says == TMAP_NEAR_ALL) {
+        s->how.bulk(s->job, s->accumulator, s->box, &box);
+        in = 0;
     }
+    if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
+    const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
+    if (in) {
+        const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
 #pragma unroll
-    for (tmap_u32 u = 0; u < TMAPI_NEAR_TAKE; ++u) {
-        int is = in >> u & 1;
-        tmap_near_box box;
-        tmapi_near_box_make(&box, points[u].bytes, d, size);
-        is = is & (s->how.reach(s->job, s->box, &box) != TMAP_NEAR_NONE);
-        if (s->parent && is) is = tmapi_forest_root(s->parent, numbers[u]) != s->root;
-        const tmap_u32 hits = __ballot_sync(0xffffffffu, is);
-        if (is) {
-            const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
-                                 points[u].bytes + k * size, size);
-            s->number[at] = numbers[u];
-        }
-        s->have += __popc(hits);
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, point.bytes + k * size,
+                             size);
+        s->number[at] = number;
     }
+    s->have += __popc(hits);
     __syncwarp();
 }
 
@@ -337,7 +321,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     TMAPI_NO_UNROLL
     for (;;) {
         if (s->some[0]) {
-            tmapi_near_push(s);
+            tmapi_near_push(s, tmapi_near_take_box(s, 0));
             if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
         } else if (s->some[1]) {
             tmapi_near_look(s, 0, tmapi_near_take_box(s, 1));
@@ -430,7 +414,8 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
 #pragma unroll
     for (tmap_u32 c = 0; c < s->how.points.d; ++c)
-        tmapi_value_copy(s->rows + (c * TMAP_NEAR_LEAF + lane) * size, point.bytes + c * size, size);
+        tmapi_value_copy(s->rows + (c * TMAP_NEAR_LEAF + lane) * size, point.bytes + c * size,
+                         size);
     s->row_number[lane] = tmapi_near_number(s->mine, s->how.points, leaf, lane);
     if (lane <= 2 * s->how.points.d)
         tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, leaf, lane);

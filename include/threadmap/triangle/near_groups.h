@@ -142,8 +142,7 @@ TMAP_DEVICE void tmapi_near_link_begin(tmapi_near *s, tmap_near_linked linked, u
         if (leaf >= tmapi_near_leaves(plan->set.n)) break;
         if (s->me) continue; // a leaf's first unit does it
         s->leaf = (tmap_u32)leaf;
-        const tmap_u32 count =
-            tmapi_near_count_of(s->mine, &plan->mine, s->how.points.d, s->leaf);
+        const tmap_u32 count = tmapi_near_count_of(s->mine, &plan->mine, s->how.points.d, s->leaf);
         tmapi_near_point(s->mine, s->how.points, s->leaf, lane, own.bytes);
         const tmap_u32 part = tmapi_near_parts(s, linked, &own, count);
         const int whole = __all_sync(0xffffffffu, part == 0 || lane >= count);
@@ -172,8 +171,8 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
     s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
 }
 
-// Tests the first `many` points of the queue, a few, with the lane's row, and unites what is linked.
-// same: the rows of the leaf's part that begins with the lane's.
+// Tests the first `many` points of the queue, 1 to 32, with the lane's row, and unites what is
+// linked. same: the rows of the leaf's part that begins with the lane's.
 TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 many,
                                      tmap_u32 same) {
     const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
@@ -190,8 +189,7 @@ TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tma
             tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + q) * size,
                              size);
         pair.j = tmapi_near_of_slot(s, slot);
-        const int hit =
-            lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
+        const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
         if (__ballot_sync(0xffffffffu, hit) & same)
             tmapi_forest_unite(s->parent, s->leaf * 32 + lane, slot, tmapi_near_earlier, 0);
     }
@@ -323,8 +321,8 @@ static __global__ void __launch_bounds__(256) tmapi_near_labels_kernel(tmapi_nea
         if (is) label = least[tmapi_forest_root(parent, (tmap_u32)slot)];
         if (number < j.plan.set.n) j.to.labels[number] = label, first = label == number;
     }
-    const tmap_u32 groups = __ballot_sync(0xffffffffu, first);
-    if (threadIdx.x % 32 == 0 && groups && j.to.count) atomicAdd(j.to.count, __popc(groups));
+    const int groups = __syncthreads_count(first);
+    if (threadIdx.x == 0 && groups && j.to.count) atomicAdd(j.to.count, (tmap_u32)groups);
 }
 
 // Ranks of the labels: 1024 points a block, in the order in which blocks begin.

@@ -26,8 +26,8 @@ TMAP_DEVICE float tmapi_near_unrank(tmap_u32 rank) {
     return __uint_as_float(rank >> 31 ? rank & 0x7fffffffu : ~rank);
 }
 
-// Writes box number b of a level: its count and its bounds. bounds: ranks; those of upper bounds
-// are inverted. One lane calls it.
+// Writes box number b of a level: its count and its bounds. bounds: shared, 32 apart, ranks; those
+// of upper bounds are inverted. One lane calls it.
 TMAP_DEVICE void tmapi_near_put(const tmapi_near_input *in, tmap_u32 level, tmap_u32 b,
                                 const tmap_u32 *bounds, tmap_u32 count) {
     const tmap_u64 group = in->layout.level[level] + b / 32;
@@ -37,33 +37,32 @@ TMAP_DEVICE void tmapi_near_put(const tmapi_near_input *in, tmap_u32 level, tmap
 #pragma unroll
     for (tmap_u32 k = 0; k < TMAP_PAIRS_D_MAX; ++k)
         if (k < in->shape.d) {
-            to[64 * k] = count ? tmapi_near_unrank(bounds[2 * k]) : 0;
-            to[64 * k + 32] = count ? tmapi_near_unrank(~bounds[2 * k + 1]) : 0;
+            to[64 * k] = count ? tmapi_near_unrank(bounds[64 * k]) : 0;
+            to[64 * k + 32] = count ? tmapi_near_unrank(~bounds[64 * k + 32]) : 0;
         }
     ((tmap_u32 *)to)[64 * in->shape.d] = count;
 }
 
-// Copies 1024 points, a warp a leaf, those with finite coordinates first; finds the boxes of the
-// leaves, and of all.
-static __global__ void __launch_bounds__(1024) tmapi_near_leaves_kernel(tmapi_near_input in) {
-    __shared__ tmap_u32 found[2 * TMAP_PAIRS_D_MAX + 1][32];
-    const tmap_u32 n = in.shape.n, d = in.shape.d, size = in.shape.size;
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, leaf = blockIdx.x * 32 + warp;
-    const tmap_u64 slot = blockIdx.x * 1024ull + threadIdx.x;
-    const tmap_u32 number = slot >= n ? n : in.order ? in.order[slot] : (tmap_u32)slot;
-    const unsigned char *from = in.points + (tmap_u64)number * d * size;
-    unsigned char *points = in.set + (tmap_u64)leaf * tmapi_near_leaf_bytes(d, size);
+// Copies a leaf's points, those with finite coordinates first, and finds its box. found: shared,
+// the bounds and the count of each leaf of the block. Collective for the warp.
+TMAP_DEVICE void tmapi_near_copy_leaf(const tmapi_near_input *in, tmap_u32 leaf,
+                                      tmap_u32 (*found)[32]) {
+    const tmap_u32 n = in->shape.n, d = in->shape.d, size = in->shape.size;
+    const tmap_u32 lane = threadIdx.x % 32, at = leaf % 32;
+    const tmap_u64 slot = leaf * 32ull + lane;
+    const tmap_u32 number = slot >= n ? n : in->order ? in->order[slot] : (tmap_u32)slot;
+    const unsigned char *from = in->points + (tmap_u64)number * d * size;
+    unsigned char *points = in->set + (tmap_u64)leaf * tmapi_near_leaf_bytes(d, size);
     tmapi_pairs_point point;
-    tmap_u32 bounds[2 * TMAP_PAIRS_D_MAX], valid, to;
+    tmap_u32 valid, to;
     int finite = number < n;
     if (finite)
 #pragma unroll
         for (tmap_u32 k = 0; k < TMAP_PAIRS_D_MAX; ++k)
             if (k < d) {
                 tmapi_value_copy(point.bytes + 8 * k, from + k * size, size);
-                const double v = size == 8 ? *(const double *)(point.bytes + 8 * k)
-                                           : (double)*(const float *)(point.bytes + 8 * k);
-                finite = finite && isfinite(v);
+                finite = finite && (size == 8 ? isfinite(*(const double *)(point.bytes + 8 * k))
+                                              : isfinite(*(const float *)(point.bytes + 8 * k)));
             }
     valid = __ballot_sync(0xffffffffu, finite);
     to = __popc((finite ? valid : ~valid) & ((1u << lane) - 1)) + (finite ? 0 : __popc(valid));
@@ -72,37 +71,47 @@ static __global__ void __launch_bounds__(1024) tmapi_near_leaves_kernel(tmapi_ne
         if (k < d) {
             const float low = tmapi_near_down(point.bytes + 8 * k, size);
             const float high = tmapi_near_up(point.bytes + 8 * k, size);
-            bounds[2 * k] = tmapi_near_min(finite ? tmapi_near_rank(low) : ~0u);
-            bounds[2 * k + 1] = tmapi_near_min(finite ? ~tmapi_near_rank(high) : ~0u);
+            const tmap_u32 least = tmapi_near_min(finite ? tmapi_near_rank(low) : ~0u);
+            const tmap_u32 most = tmapi_near_min(finite ? ~tmapi_near_rank(high) : ~0u);
             if (finite)
                 tmapi_value_copy(points + (k * 32 + to) * size, point.bytes + 8 * k, size);
             else if (leaf < tmapi_near_leaves(n))
                 tmapi_value_zero(points + (k * 32 + to) * size, size);
-            if (lane == 0)
-                found[2 * k][warp] = bounds[2 * k], found[2 * k + 1][warp] = bounds[2 * k + 1];
+            if (lane == 0) found[2 * k][at] = least, found[2 * k + 1][at] = most;
         }
     if (leaf < tmapi_near_leaves(n))
         ((tmap_u32 *)(points + 32 * d * size))[to] = number < n ? number : 0xffffffffu;
-    if (lane == 0) {
-        tmapi_near_put(&in, 0, leaf, bounds, (tmap_u32)__popc(valid));
-        found[2 * d][warp] = (tmap_u32)__popc(valid);
-    }
-    __syncthreads();
-    if (warp) return;
-    const tmap_u32 count = tmap_warp_sum_redux(tmap_warp_full(), found[2 * d][lane]);
-#pragma unroll
-    for (tmap_u32 k = 0; k < 2 * TMAP_PAIRS_D_MAX; ++k)
-        if (k < 2 * d) bounds[k] = tmapi_near_min(found[k][lane]);
-    if (lane == 0) tmapi_near_put(&in, 1, blockIdx.x, bounds, count);
-    if (lane && blockIdx.x + 1 == gridDim.x && blockIdx.x % 32 + lane < 32) // boxes of no points
-        tmapi_near_put(&in, 1, blockIdx.x + lane, bounds, 0);
+    if (lane) return;
+    tmapi_near_put(in, 0, leaf, &found[0][at], (tmap_u32)__popc(valid));
+    found[2 * d][at] = (tmap_u32)__popc(valid);
 }
 
-// The boxes of a level from those of the one below, a warp each, and those of no points behind them.
+// Copies 1024 points and finds their boxes.
+static __global__ void __launch_bounds__(256) tmapi_near_leaves_kernel(tmapi_near_input in) {
+    __shared__ tmap_u32 found[2 * TMAP_PAIRS_D_MAX + 1][32];
+    const tmap_u32 d = in.shape.d, lane = threadIdx.x % 32;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 leaf = threadIdx.x / 32; leaf < 32; leaf += 8)
+        tmapi_near_copy_leaf(&in, blockIdx.x * 32 + leaf, found);
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+    const tmap_u32 count = tmap_warp_sum_redux(tmap_warp_full(), found[2 * d][lane]);
+    for (tmap_u32 k = 0; k < 2 * d; ++k) {
+        const tmap_u32 bound = tmapi_near_min(found[k][lane]);
+        if (lane == 0) found[k][0] = bound;
+    }
+    if (lane == 0) tmapi_near_put(&in, 1, blockIdx.x, &found[0][0], count);
+    if (lane && blockIdx.x + 1 == gridDim.x && blockIdx.x % 32 + lane < 32) // boxes of no points
+        tmapi_near_put(&in, 1, blockIdx.x + lane, &found[0][0], 0);
+}
+
+// The boxes of a level from those of the one below, a warp each, and those of no points behind
+// them.
 static __global__ void __launch_bounds__(1024) tmapi_near_level_kernel(tmapi_near_input in) {
     const tmap_u32 n = in.shape.n, d = in.shape.d, below = in.level - 1;
     const tmap_u32 lane = threadIdx.x % 32, b = blockIdx.x * 32 + threadIdx.x / 32;
-    tmap_u32 bounds[2 * TMAP_PAIRS_D_MAX], count = 0;
+    __shared__ tmap_u32 found[2 * TMAP_PAIRS_D_MAX][32];
+    tmap_u32 count = 0;
     if (b < tmapi_near_groups(n, below)) {
         const tmap_u64 group = in.layout.level[below] + b;
         const float *from =
@@ -114,11 +123,12 @@ static __global__ void __launch_bounds__(1024) tmapi_near_level_kernel(tmapi_nea
             if (k < d) {
                 const tmap_u32 low = tmapi_near_rank(from[64 * k]);
                 const tmap_u32 high = ~tmapi_near_rank(from[64 * k + 32]);
-                bounds[2 * k] = tmapi_near_min(mine ? low : ~0u);
-                bounds[2 * k + 1] = tmapi_near_min(mine ? high : ~0u);
+                const tmap_u32 least = tmapi_near_min(mine ? low : ~0u);
+                const tmap_u32 most = tmapi_near_min(mine ? high : ~0u);
+                if (lane == 0) found[2 * k][b % 32] = least, found[2 * k + 1][b % 32] = most;
             }
     }
-    if (lane == 0) tmapi_near_put(&in, in.level, b, bounds, count);
+    if (lane == 0) tmapi_near_put(&in, in.level, b, &found[0][b % 32], count);
 }
 
 // Prepares a set: copies n points and finds their boxes. points: in device memory, the d
@@ -130,12 +140,13 @@ static __global__ void __launch_bounds__(1024) tmapi_near_level_kernel(tmapi_nea
 // with a new order: one that jumps to the other side makes its leaf's box as long as the periodic
 // one. Returns cudaErrorInvalidValue for a null pointer, a shape outside its range and wrong
 // alignment, else the error of a launch. n = 0 launches nothing. Does not wait; can be captured in
-// a graph. Cost: two launches, three from 2^20 points on, which read the points and the order and write the set.
+// a graph. Cost: two launches, three above 2^20 points, which read the points and the order and
+// write the set.
 static inline cudaError_t tmap_near_prepare(tmap_near_shape shape, const void *points,
                                             const tmap_u32 *order, void *set, cudaStream_t stream) {
-    tmapi_near_input in = {shape, tmapi_near_layout_of(shape), (const unsigned char *)points, order,
-                           (unsigned char *)set, 2};
-    tmapi_launch_shape leaves = {tmapi_near_groups(shape.n, 0), 1024, 0};
+    tmapi_near_input in = {shape, tmapi_near_layout_of(shape), (const unsigned char *)points,
+                           order, (unsigned char *)set,        2};
+    tmapi_launch_shape leaves = {tmapi_near_groups(shape.n, 0), 256, 0};
     tmapi_launch_shape top = {in.layout.top, 1024, 0}, high = {in.layout.high, 1024, 0};
     void *arguments[1] = {&in};
     cudaError_t error;

@@ -95,7 +95,7 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;)
                 tmapi_near_give_queue(&s, give, many);
             if (plan->parts > 1) { // the block's warps share the leaf
-                __syncthreads(); // all queues are free
+                __syncthreads();   // all queues are free
                 tmapi_give_copy(parts + threadIdx.x * bytes, &sum, bytes);
                 __syncthreads();
                 TMAPI_NO_UNROLL

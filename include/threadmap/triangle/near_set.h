@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // near_set.h: a set of points as near.h reads it: a copy in an order in which neighbours lie
-// together, and the boxes of each 32, 1024 and 32768 of them; and what is known of the distance of
-// two boxes. near_prepare.h writes it.
+// together, and the boxes of each 32, 1024, 32768 and 2^20 of them; and what is known of the
+// distance of two boxes. near_prepare.h writes it.
 #ifndef TMAP_TRIANGLE_NEAR_SET_H
 #define TMAP_TRIANGLE_NEAR_SET_H
 
@@ -45,9 +45,9 @@ TMAP_FN tmap_u32 tmapi_near_leaf_bytes(tmap_u32 d, tmap_u32 size) {
 
 // Where things are in a prepared set: the leaves, then the boxes, level by level.
 typedef struct tmapi_near_layout {
-    tmap_u64 boxes, bytes;          // where the boxes begin; of the set
-    tmap_u32 level[4];              // the first group of each level
-    tmap_u32 top, high;             // groups of level 2; of level 3, 0 if there is one of level 2
+    tmap_u64 boxes, bytes; // where the boxes begin; of the set
+    tmap_u32 level[4];     // the first group of each level
+    tmap_u32 top, high;    // groups of level 2; of level 3, 0 if there is one of level 2
 } tmapi_near_layout;
 
 TMAP_FN tmapi_near_layout tmapi_near_layout_of(tmap_near_shape s) {
@@ -189,7 +189,9 @@ TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
 TMAP_DEVICE void tmapi_near_box_word(tmap_near_box *box, const unsigned char *set,
                                      const tmapi_near_layout *layout, tmap_u32 d, tmap_u32 b,
                                      tmap_u32 word) {
-    const tmap_u32 v = ((const tmap_u32 *)(set + layout->boxes + b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
+    const tmap_u32 v =
+        ((const tmap_u32 *)(set + layout->boxes +
+                            b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
     if (word == 2 * d)
         box->count = v;
     else
