@@ -192,10 +192,11 @@ TMAP_DEVICE void tmapi_near_box_word(tmap_near_box *box, const unsigned char *se
     const tmap_u32 v =
         ((const tmap_u32 *)(set + layout->boxes +
                             b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
+    float *bounds = word % 2 ? box->high : box->low;
     if (word == 2 * d)
         box->count = v;
     else
-        (word % 2 ? box->high : box->low)[word / 2] = __uint_as_float(v);
+        bounds[word / 2] = __uint_as_float(v);
 }
 
 // The number of points in box b of level 0.
