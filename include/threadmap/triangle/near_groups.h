@@ -171,27 +171,35 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
     s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
 }
 
-// Tests the first `many` points of the queue, 1 to 32, with the lane's row, and unites what is
-// linked. same: the rows of the leaf's part that begins with the lane's.
+// Tests the first `many` points of the queue, 1 to 32, with the lane's row. Then each lane unites
+// one of these points with the parts of the leaf that it is linked with. same: the rows of the part
+// that begins with the lane's.
 TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 many,
                                      tmap_u32 same) {
     const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    tmap_u32 links = 0; // rows that are linked with point `lane` of the queue
     tmapi_pairs_row row;
     tmap_pair pair;
     tmapi_near_row(s, lane, row.bytes), row.set = 0;
     pair.i = tmapi_near_of_slot(s, s->leaf * 32 + lane);
     TMAPI_NO_UNROLL
     for (tmap_u32 q = 0; q < many; ++q) {
-        const tmap_u32 slot = s->number[q];
         tmapi_pairs_point point;
 #pragma unroll
         for (tmap_u32 k = 0; k < s->how.points.d; ++k)
             tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + q) * size,
                              size);
-        pair.j = tmapi_near_of_slot(s, slot);
+        pair.j = tmapi_near_of_slot(s, s->number[q]);
         const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
-        if (__ballot_sync(0xffffffffu, hit) & same)
-            tmapi_forest_unite(s->parent, s->leaf * 32 + lane, slot, tmapi_near_earlier, 0);
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
+        if (lane == q) links = hits;
+    }
+    TMAPI_NO_UNROLL
+    for (tmap_u32 left = s->parts; left; left &= left - 1) {
+        const tmap_u32 part = (tmap_u32)__ffs((int)left) - 1;
+        if (__shfl_sync(0xffffffffu, same, (int)part) & links)
+            tmapi_forest_unite(s->parent, s->leaf * 32 + part, s->number[lane], tmapi_near_earlier,
+                               0);
     }
 }
 
