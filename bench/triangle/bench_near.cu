@@ -16,10 +16,11 @@
 enum { COUNT_WORK, LIST_WORK, CSR_WORK, ROWS_WORK, GROUPS_WORK, NEAREST_WORK, WORKS };
 static const char *const works[WORKS] = {"count", "list", "csr", "rows", "groups", "nearest"};
 
-// near: order, preparation and work; near_visits: without `bulk`.
-enum { NEAR, NEAR_PREPARED, NEAR_VISITS, CELL_LIST, PAIRS, VARIANTS };
-static const char *const variants[VARIANTS] = {"near", "near_prepared", "near_visits", "cell_list",
-                                               "pairs"};
+// near: order, preparation and work; near_periodic: rows in a repeated cube; near_visits: without
+// `bulk`.
+enum { NEAR, NEAR_PREPARED, NEAR_PERIODIC, NEAR_VISITS, CELL_LIST, PAIRS, VARIANTS };
+static const char *const variants[VARIANTS] = {"near",        "near_prepared", "near_periodic",
+                                               "near_visits", "cell_list",     "pairs"};
 
 enum { CELLS_A_SIDE = 256, GROUPS_RADII = 2, CLUSTERS_BITS = 63 };
 
@@ -82,8 +83,8 @@ static void near_run_pairs(void *context) {
     const near_sweep *s = (const near_sweep *)context;
     CHECK(tmap_pairs_launch(&s->pairs_plan, &s->pairs, 0));
 }
-static const bench_body bodies[VARIANTS] = {near_run_all, near_run_prepared, near_run_prepared,
-                                            near_run_cells, near_run_pairs};
+static const bench_body bodies[VARIANTS] = {near_run_all,      near_run_prepared, near_run_prepared,
+                                            near_run_prepared, near_run_cells,    near_run_pairs};
 
 // ---- verification -------------------------------------------------------------------------------
 
@@ -144,7 +145,8 @@ static void near_verify(near_sweep *s, bench_row *row, int variant) {
         near_see_graph<<<blocks, 256>>>(s->n, s->points, j->minus_r2, s->hits, j->graph, wrong);
         break;
     case ROWS_WORK:
-        near_see_rows<<<blocks, 256>>>(s->n, s->points, j->minus_r2, j->rows, wrong);
+        near_see_rows<<<blocks, 256>>>(s->n, s->points, j->minus_r2, variant == NEAR_PERIODIC,
+                                       j->rows, wrong);
         break;
     case GROUPS_WORK:
         CHECK(cudaMemcpy(&count, j->groups.count, 4, cudaMemcpyDeviceToHost));
@@ -217,7 +219,10 @@ static void near_begin(near_sweep *s, bench_row *row, int variant) {
         row->limit_ms = 8e-9 * (double)(s->hits + n + 1) / s->d.ceilings.fill_tbs;
         break;
     case ROWS_WORK:
-        CHECK(tmap_near_rows_plan_make(shape, sizeof *j->rows, (const void *)near_rows, &s->plan));
+        CHECK(tmap_near_rows_plan_make(shape, sizeof *j->rows,
+                                       variant == NEAR_PERIODIC ? (const void *)near_rows_periodic
+                                                                : (const void *)near_rows,
+                                       &s->plan));
         j->rows = (float4 *)near_result(s, n * sizeof *j->rows);
         break;
     case GROUPS_WORK:
@@ -240,7 +245,9 @@ static void near_begin(near_sweep *s, bench_row *row, int variant) {
 static void near_sweep_row(near_sweep *s, int variant) {
     const int mark = kit_mark();
     bench_row row = near_row(s, variant);
-    if (s->work != COUNT_WORK && variant > NEAR_PREPARED) return;
+    if (variant == NEAR_PERIODIC ? s->work != ROWS_WORK
+                                 : variant > NEAR_PREPARED && s->work != COUNT_WORK)
+        return;
     if (!bench_wants(&s->d, &row)) return;
     near_know(s);
     if ((s->work == LIST_WORK || s->work == CSR_WORK) && s->hits > s->room) {
@@ -249,7 +256,7 @@ static void near_sweep_row(near_sweep *s, int variant) {
     }
     if (variant != CELL_LIST) near_begin(s, &row, variant);
     near_verify(s, &row, variant);
-    if (s->work != NEAREST_WORK)
+    if (s->work != NEAREST_WORK && variant != NEAR_PERIODIC)
         bench_key(&row, s->work == GROUPS_WORK ? "groups" : "hits", "%llu", s->hits);
     if (variant == CELL_LIST) bench_key(&row, "cells", "%u", s->cells.cells);
     if (variant < CELL_LIST) bench_key(&row, "bits", "%u", s->sort.bits);

@@ -93,13 +93,31 @@ TMAP_DEVICE void near_give(void *job, tmap_pair, const void *a, const void *b, v
 TMAP_DEVICE void near_join(void *, void *sum, const void *other) {
     near_pull((float4 *)sum, *(const float4 *)other);
 }
-static __global__ void __launch_bounds__(TMAP_NEAR_THREADS)
-    near_rows(tmap_near_plan plan, near_job j) {
-    const tmap_near points = {{j.set, 0, sizeof(float), 3}, near_reach, 0};
-    const float4 zero = {0, 0, 0, 0};
-    const tmap_fold sum = {&zero, sizeof zero, near_join};
-    tmap_near_rows(&plan, points, near_give, sum, j.rows, &j);
+#define NEAR_ROWS(name, reach, give) \
+    static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) \
+        name(tmap_near_plan plan, near_job j) { \
+        const tmap_near points = {{j.set, 0, sizeof(float), 3}, reach, 0}; \
+        const float4 zero = {0, 0, 0, 0}; \
+        const tmap_fold sum = {&zero, sizeof zero, near_join}; \
+        tmap_near_rows(&plan, points, give, sum, j.rows, &j); \
+    }
+NEAR_ROWS(near_rows, near_reach, near_give)
+
+// The same where the cube is repeated along each axis: with the image of b that is nearest to a.
+TMAP_DEVICE int near_periodic(void *job, const tmap_near_box *a, const tmap_near_box *b) {
+    const float sides[3] = {1, 1, 1};
+    return tmap_near_periodic(a, b, 3, sides, ((const near_job *)job)->radius);
 }
+TMAP_DEVICE void near_image(const float *a, const float *b, float *image) {
+    for (int k = 0; k < 3; ++k) image[k] = b[k] + rintf(a[k] - b[k]);
+}
+TMAP_DEVICE void near_give_image(void *job, tmap_pair pair, const void *a, const void *b, void *to,
+                                 void *from) {
+    float image[3];
+    near_image((const float *)a, (const float *)b, image);
+    near_give(job, pair, a, image, to, from);
+}
+NEAR_ROWS(near_rows_periodic, near_periodic, near_give_image)
 
 // ---- the nearest --------------------------------------------------------------------------------
 

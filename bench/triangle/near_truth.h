@@ -40,16 +40,20 @@ TMAP_DEVICE void near_true_force(const float *a, const float *b, float minus_r2,
 // Sums in double. Their bounds hold for sums of floats in any order (Higham 2002, chapter 4): with
 // u = 2^-24, m terms are off by m u / (1 - m u) of the sum of their absolute values. A term of
 // near_force is itself off by 90 u of its size at most: s by 11 u, s^3 by 35 u, the rest by a few.
-static __global__ void near_see_rows(tmap_u32 n, const float *points, float minus_r2,
+// periodic: 1 if each b is the image nearest to a.
+static __global__ void near_see_rows(tmap_u32 n, const float *points, float minus_r2, int periodic,
                                      const float4 *rows, tmap_u64 *wrong) {
     BENCH_EACH(i, n) {
         const double u = 0x1p-24, row[4] = {rows[i].x, rows[i].y, rows[i].z, rows[i].w};
         double sum[4] = {0, 0, 0, 0}, all[4] = {0, 0, 0, 0}, sizes[4] = {0, 0, 0, 0}, terms = 0;
         int bad = 0;
         for (tmap_u64 j = 0; j < n; ++j) {
+            const float *a = points + 3 * i, *b = points + 3 * j;
             double force[4], size[4];
-            if (j == i || !pairs_near(points + 3 * i, points + 3 * j, minus_r2)) continue;
-            near_true_force(points + 3 * i, points + 3 * j, minus_r2, force, size);
+            float image[3];
+            if (periodic) near_image(a, b, image), b = image;
+            if (j == i || !pairs_near(a, b, minus_r2)) continue;
+            near_true_force(a, b, minus_r2, force, size);
             for (int k = 0; k < 4; ++k)
                 sum[k] += force[k], all[k] += fabs(force[k]), sizes[k] += size[k];
             ++terms;
