@@ -261,6 +261,7 @@ TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_cho
                 count[r] += (tmap_u32)__popc(hits);
             }
         }
+        __syncwarp(); // all lanes have read the counts
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r)
             if (lane == r) of->count[y + r] = count[r];

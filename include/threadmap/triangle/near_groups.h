@@ -237,12 +237,20 @@ TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, t
     }
 }
 
-// The step of tmap_near_groups that your kernel does, in two launches: the first finds groups
-// within leaves, the second one unites leaves. All threads of all blocks call it, in blocks of
-// TMAP_NEAR_THREADS threads, with the same `to` as tmap_near_groups. points.a: to->set. linked: a
-// __device__ function without barriers or collectives; where reach says ALL it would return
-// non-zero for all pairs. plan: of tmap_near_groups_plan_make; with a plan of another kind the call
-// does nothing.
+// Leaves only the next leaf to be visited. In the order of the points most of a dense group are
+// united so, and are then one tree for the warps that visit all of it.
+TMAP_DEVICE void tmapi_near_link_next(tmapi_near *s) {
+    const tmap_u32 next = s->leaf + 1;
+    s->top = ~0u, s->group[0] = next / 32;
+    if (s->me == 0 && next < tmapi_near_leaves(s->plan->set.n)) s->some[0] = 1u << next % 32;
+}
+
+// The step of tmap_near_groups that your kernel does, in three launches: the first finds groups
+// within leaves, the second one unites each leaf with the next, the third one with all. All threads
+// of all blocks call it, in blocks of TMAP_NEAR_THREADS threads, with the same `to` as
+// tmap_near_groups. points.a: to->set. linked: a __device__ function without barriers or
+// collectives; where reach says ALL it would return non-zero for all pairs. plan: of
+// tmap_near_groups_plan_make; with a plan of another kind the call does nothing.
 TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
                                 tmap_near_linked linked, const tmap_near_groups_to *to, void *job) {
     unsigned char *nodes = (unsigned char *)to->nodes;
@@ -268,6 +276,7 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
             s.row_number[lane] = part;
             __syncwarp();
             tmapi_near_link_root(&s);
+            if (plan->phase == 1) tmapi_near_link_next(&s);
             const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
             const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;
             TMAPI_NO_UNROLL
@@ -372,7 +381,7 @@ static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near
 // Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
 // share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
 // captured in a graph. Labels are the same in every run.
-// Cost: two launches of your kernel, and two of kernels that read the forest; two more for dense
+// Cost: three launches of your kernel, and two of kernels that read the forest; two more for dense
 // labels.
 static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
                                            const tmap_near_groups_to *to, cudaStream_t stream) {
@@ -388,7 +397,7 @@ static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job 
     const tmapi_launch_shape slots = {(j.w.slots + 255) / 256 + !j.w.slots, 256, 0};
     const tmapi_launch_shape tiles = {j.w.tiles, 1024, 0};
     error = cudaMemsetAsync(to->labels, 0xff, plan->set.n * 4ull, stream);
-    for (j.plan.phase = 0; j.plan.phase < 2 && !error; ++j.plan.phase)
+    for (j.plan.phase = 0; j.plan.phase < 3 && !error; ++j.plan.phase)
         error = tmap_near_launch(&j.plan, job, stream);
     if (!error)
         error = tmapi_launch((const void *)tmapi_near_least_kernel, slots, arguments, stream);
