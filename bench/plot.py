@@ -20,7 +20,7 @@ import re
 import sys
 
 from plots import (ask, ask_model, ask_paper, ask_pictures, choosing, compact, drmsd, floods, fractals,
-                   fractals3, fractals_paper, fractals_pictures, others, triangle, triangle_paper,
+                   fractals3, fractals_paper, fractals_pictures, near, others, triangle, triangle_paper,
                    triangle_pictures)
 from plots.results import DOCUMENTS, ROOT, WORKS, default_results, load
 from plots.sentences import SENTENCES, refresh
@@ -30,7 +30,7 @@ from plots.text import NOTHING
 # A function table_NAME of one of these makes the table NAME, with hyphens for underscores.
 TABLES = {name[len("table_"):].replace("_", "-"): make
           for module in (ask, ask_model, ask_paper, choosing, others, fractals, fractals3, fractals_paper,
-                         triangle, triangle_paper, drmsd, floods, compact)
+                         triangle, triangle_paper, near, drmsd, floods, compact)
           for name, make in vars(module).items() if name.startswith("table_")}
 for of in WORKS:
     TABLES[f"gasket-{of}"], TABLES[f"fractals-{of}"] = fractals.gasket(of), fractals.all_fractals(of)

@@ -14,7 +14,8 @@ OURS = {
     "load", "store", "pack", "unpack",
     # pairs and triples
     "count", "drmsd", "histogram", "select", "rows", "store_chebyshev", "store_euclidean", "axilrod_teller",
-    "tables", "condensed", "lower", "square", "near", "near_prepared", "near_visits", "pairs",
+    "tables", "condensed", "lower", "square", "near", "near_prepared", "near_periodic",
+    "near_visits", "pairs",
     # molecules
     "pair", "frames", "frames_close", "matrix", "matrix_mma_half", "matrix_mma_split", "gromos", "linkage",
     "rmsd_matrix", "rmsd_frames",
@@ -27,7 +28,7 @@ OURS = {
 
 # What tells one work from another, beside work and size. A key that a row lacks tells nothing.
 KEYS = ("domain", "dtype", "d", "frames", "radius", "order", "bins", "input", "connectivity", "granularity",
-        "density", "depth", "rule", "metric", "samples")
+        "density", "depth", "rule", "metric", "samples", "k")
 
 NAMES = {
     "bb": "bounding box", "bb_walk": "bounding box, walking", "bb_bits": "bounding box on bits",

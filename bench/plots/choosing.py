@@ -15,6 +15,14 @@ PAIRS = (
     ("sum for each point (gravity)", "tmap_pairs_rows", {"variant": "rows"}),
     ("distance matrix, own metric", "tmap_pairs_store", {"variant": "store_chebyshev"}),
 )
+# Work on near pairs of uniform points in a cube of side 1, from unsorted points on.
+NEAR = (
+    ("count of pairs within 0.333", "tmap_near_fold", {"work": "count", "radius": 0.333}),
+    ("list of pairs within 0.03", "tmap_near_select", {"work": "list", "radius": 0.03}),
+    ("neighbours within 0.03, compressed rows", "tmap_near_graph", {"work": "csr", "radius": 0.03}),
+    ("friends of friends", "tmap_near_groups", {"work": "groups", "radius": 0.00394}),
+    ("16 nearest", "tmap_near_nearest", {"work": "nearest", "k": 16}),
+)
 # Work on fractals: title, call, work, engine's variant; sizes by domain.
 FRACTALS_WORK = (
     ("write", "tmap_each", "sw", "each"),
@@ -40,6 +48,12 @@ def pairs_lines(data, sizes):
     for title, call, want in PAIRS:
         yield from lines(data, title, call, sizes,
                          lambda size, want=want: data["pairs"].least(size=size, **want), "{:,}".format)
+
+
+def near_lines(data, sizes):
+    for title, call, want in NEAR:
+        yield from lines(data, title, call, sizes, lambda size, want=want: data["near"].least(
+            variant="near", domain="uniform", size=size, **want), "{:,}".format)
 
 
 def molecules_lines(data, sizes):
@@ -101,7 +115,8 @@ def cells(found):
 HEADER = ["work ", "call ", "n", "engine, ms", "quickest other way ", "ms", "times as fast"]
 # The tables of docs/choosing.md: {name: lines}.
 CHOOSING = {
-    "choose-pairs": lambda data: [*pairs_lines(data, (3000, 30720, 131072)),
+    "choose-pairs": lambda data: [*near_lines(data, (131072,)),
+                                  *pairs_lines(data, (3000, 30720, 131072)),
                                   *molecules_lines(data, (4096, 32768, 131072))],
     "choose-fractals": lambda data: [found for domain, sizes in FRACTALS_SIZES.items()
                                      for found in fractal_lines(data, domain, sizes)],
@@ -134,6 +149,7 @@ def table_choose_ask(data):
 
 # README.md: the page of a domain, and lines at one size.
 CHOOSE = (
+    ("near", lambda data: near_lines(data, (131072,))),
     ("triangle", lambda data: pairs_lines(data, (30720,))),
     ("molecules", lambda data: molecules_lines(data, (32768,))),
     ("fractal", lambda data: fractal_lines(data, "gasket", (16,))),

@@ -14,6 +14,7 @@ PEERS = {
     "cupy_label": "CuPy, `ndimage.label`",
     "opencv_flood_fill": "OpenCV, CPU", "opencv_components": "OpenCV, CPU",  # a flood by the faster
     "scipy_label": "SciPy, CPU",
+    "vesin_half": "vesin", "vesin_full": "vesin", "jztree_fof": "jztree", "jztree_knn": "jztree",
 }
 PAIRS = {"count": "count pairs", "store_euclidean": "Euclidean distances",
          "store_chebyshev": "Chebyshev distances", "rows": "gravity"}
@@ -70,7 +71,7 @@ def table_versions(data):
     """What the others were."""
     rows = [[code(name), ", ".join(f"{library} {version}" for library, version
                                    in data[name].meta.get("versions", {}).items())]
-            for name in ("peers_pairs", "peers_flood", "peers_drmsd") if name in data]
+            for name in ("peers_pairs", "peers_flood", "peers_drmsd", "peers_near") if name in data]
     if "cpu" in data:
         rows.append([code("cpu"), f"{data['cpu'].meta.get('cpu')}, commit {data['cpu'].meta.get('commit')}"])
     return table(["results ", "versions "], rows)

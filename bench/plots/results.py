@@ -8,7 +8,7 @@ import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ("README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
-             "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md", "docs/maps/fractal3.md",
+             "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md", "docs/maps/fractal3.md", "docs/maps/near.md",
              "bench/results/h200/tables.md")
 
 # The catalogue of catalogue.h: title, k, sx, sy.
@@ -160,8 +160,8 @@ def load(folder):
     """{bench: Results} of a folder."""
     found = Data()
     for name in ("fractal", "fractal3", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
-                 "flood", "label3", "granularity", "ask", "ask3", "cpu", "peers_pairs", "peers_flood",
-                 "peers_drmsd", "peers_label3", "peers_granularity"):
+                 "flood", "label3", "granularity", "ask", "ask3", "near", "cpu", "peers_pairs",
+                 "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
