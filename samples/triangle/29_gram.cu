@@ -148,8 +148,9 @@ int main(void) {
         CHECK(cudaEventElapsedTime(&ms[all], event[0], event[1]));
         wrong += wrong_values(host, n, all, out);
     }
-    printf("X X^T of %u rows: %llu of %d tiles of side %d, %u blocks\n", n,
-           tmap_triangle_tiles(n, SIDE), n / SIDE * (n / SIDE), SIDE, blocks);
+    printf("X X^T of %u rows: %llu tiles of side %d, %u blocks\n", n,
+           tmap_triangle_tiles(n, SIDE), SIDE, blocks);
+    printf("%d tiles in the square\n", n / SIDE * (n / SIDE));
     if (n == MOST) // times of the CPU machine say nothing
         printf("%.4f ms, all tiles %.4f ms, ratio %.3f\n", ms[0] / LAUNCHES, ms[1] / LAUNCHES,
                ms[1] / ms[0]);
