@@ -50,7 +50,7 @@ static void draw(const heights *h, tmap_u64 source, const float *depth, double l
             colour = mix(ground, peak, (v - low) / (top - low + 1e-9));
         picture_set(&p, (unsigned)(i % wide), (unsigned)(i / wide), colour);
     }
-    const unsigned mark = 4 + (wide > high ? wide : high) / 100; // the source, a square
+    const unsigned mark = 1 + (wide > high ? wide : high) / 60; // the source, a square
     for (unsigned k = 0; k < mark * mark; ++k) {
         const tmap_u64 x = source % wide + k % mark, y = source / wide + k / mark;
         if (x < wide && y < high) picture_set(&p, (unsigned)x, (unsigned)y, sprung);
