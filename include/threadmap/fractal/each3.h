@@ -386,12 +386,7 @@ TMAP_DEVICE void tmapi_each3_turned_rows(const tmap_each3_plan *plan, tmap_u32 *
 // the block, with barriers; sums: 33 words of shared memory.
 TMAP_DEVICE tmap_u32 tmapi_each3_before(tmap_u32 own, tmap_u32 *sums) {
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warp = rank / 32;
-    tmap_u32 sum = own;
-#pragma unroll
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
+    tmap_u32 sum = tmapi_warp_scan(lane, own);
     __syncthreads(); // sums of the turn before are read
     if (lane == 31) sums[warp] = sum;
     __syncthreads();

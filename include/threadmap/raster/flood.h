@@ -969,7 +969,7 @@ TMAP_DEVICE void tmapi_flood_write_lists(const tmapi_flood_block *b, int eight) 
     row = tmapi_flood_starts(half ? lower : upper);
     column = tmapi_flood_starts(column);
     quads = ((tmap_u32)__popc(row) + (tmap_u32)__popc(column) + 3) / 4;
-    sum = tmapi_raster_sum_upto(quads);
+    sum = tmapi_warp_scan(threadIdx.x % 32, quads);
     if (threadIdx.x % 32 == 31) b->scan[threadIdx.x / 32] = sum;
     __syncthreads();
     at = sum - quads;

@@ -131,16 +131,10 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
     }
     for (tmap_u32 first = 0; first < words; first += 32) {
         tmapi_pairs_select_word word = {0, 0};
-        tmap_u32 sum;
-        tmap_u64 at;
         if (first + lane < words) tmapi_value_copy(&word, &s->queue[first + lane], sizeof word);
-        sum = __popc(word.bits), at = s->at - sum;
-#pragma unroll
-        for (tmap_u32 step = 1; step < 32; step *= 2) {
-            const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
-            if (lane >= step) sum += before;
-        }
-        for (at += sum; word.bits; word.bits &= word.bits - 1, ++at)
+        const tmap_u32 hits = __popc(word.bits), sum = tmapi_warp_scan(lane, hits);
+        tmap_u64 at = s->at + sum - hits;
+        for (; word.bits; word.bits &= word.bits - 1, ++at)
             tmapi_pairs_select_write(s, place, word.from, (tmap_u32)__ffs((int)word.bits) - 1, at);
         s->at += __shfl_sync(0xffffffffu, sum, 31);
     }
