@@ -45,7 +45,9 @@ typedef struct tmap_kernel_facts {
     tmap_u32 ptx;       // the architecture that it was compiled for: ptxVersion, 90
 } tmap_kernel_facts;
 
-// The facts from which a plan is made.
+// The facts from which a plan is made. Example: an H200, and a kernel of 64 registers for blocks of
+// up to 512 threads:
+//     {{90, 132, 2048, 32, 65536, 65536, 233472, 232448, 1024, 2, 1}, {64, 0, 512, 90}}
 typedef struct tmap_facts {
     tmap_device_facts device;
     tmap_kernel_facts kernel;

@@ -71,14 +71,12 @@ int main(void) {
     first_state(f, states[0]);
     CHECK(cudaMemcpy(state[0], states[0], PLACES, cudaMemcpyHostToDevice));
 
-    // [snippet: life]
     tmap_ca_plan plan;
     CHECK(tmap_ca_plan_make(f, R, 0, sizeof *state[0], &plan)); // once
     for (int t = 1; t <= STEPS; ++t) {
         CHECK(tmap_ca(&plan, rule, state[(t - 1) % 2], state[t % 2], 0));
         CHECK(cudaMemcpy(states[t], state[t % 2], PLACES, cudaMemcpyDeviceToHost));
     }
-    // [/snippet]
     CHECK(cudaFree(state[0]));
     CHECK(cudaFree(state[1]));
 
