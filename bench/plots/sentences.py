@@ -202,17 +202,6 @@ CHOOSING = (
 )
 
 
-def count(variant, size, radius):
-    return ms("pairs", variant=variant, size=size, radius=radius)
-
-
-TRIANGLE = (
-    ("(n = 3000: {3} ms against {3} of the engine; 30720: {3} against {3}; 131072: {2} against {2})", *(
-        count(variant, size, 0.097) for size in (3000, 30720, 131072) for variant in ("cell_list", "count"))),
-    ("at r = 0.2 it is {1} times (30720) and {1} times (131072) as fast", *(
-        ratio(count("count", size, 0.2), count("cell_list", size, 0.2)) for size in (30720, 131072))),
-)
-
 def of_limit(work, dtypes, pick):
     """The least or greatest percentage of the limit, of the fractals whose times are not those of launches."""
     def found(data, _):
@@ -272,7 +261,7 @@ MOLECULES = (("32768 frames once takes {2} ms.", ms("drmsd", variant="read", siz
 
 SENTENCES = {
     "docs/papers.md": PAPERS, "docs/choosing.md": CHOOSING, "docs/performance.md": PERFORMANCE,
-    "docs/maps/triangle.md": TRIANGLE, "docs/maps/papers.md": OTHERS, "docs/maps/molecules.md": MOLECULES,
+    "docs/maps/papers.md": OTHERS, "docs/maps/molecules.md": MOLECULES,
 }
 
 # What docs/papers.md says without a benchmark: the papers' own numbers, those of data sheets, and what

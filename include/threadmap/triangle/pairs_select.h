@@ -319,9 +319,9 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // that is null. Writes the number of hits to *list->count, even if it exceeds the capacity; the
 // list then has `capacity` hits, in the fixed order the first ones. With several sets, the listed i
 // and j number points in memory: point i of set b is b * n + i, or b * others + j in the second
-// set, modulo 2^32. `choose` receives the numbers within the set, and not the set. plan: of
-// tmap_pairs_plan_make. list: the same for all threads. All threads of all blocks call it, in
-// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
+// set, modulo 2^32. `choose` receives the numbers within the set; tmap_pairs_set(a) is the set's.
+// plan: of tmap_pairs_plan_make. list: the same for all threads. All threads of all blocks call it,
+// in blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
 // Errors: the call does nothing if the count or the workspace is null or not at a multiple of 8. If
 // the pairs are, the capacity counts as 0; if the values are null or not at a multiple of
 // choice.bytes, no values are written. tmap_pairs_select_launch reports all of this except the

@@ -39,7 +39,7 @@ typedef struct tmap_pairs_store_shape {
     tmap_u32 value;  // bytes of a value: 4 or 8; or TMAP_PAIRS_BIT, not in a condensed matrix
 } tmap_pairs_store_shape;
 
-// A `value` of the shape: one bit for each pair.
+// A `value` of the shape: one bit for each pair, bit j % 32 of word j / 32 of row i.
 #define TMAP_PAIRS_BIT 0u
 
 #define TMAPI_STORE_WARPS   16  // of a block, which writes the rows of a tile side by side
@@ -887,7 +887,7 @@ TMAP_DEVICE void tmap_pairs_store(const tmap_pairs_plan *plan, tmap_points point
 // Sets a sum before its first coordinate. Your four functions have no barriers or collectives.
 typedef void (*tmap_pairs_start)(void *job, void *sum);
 // Adds 16 bytes of coordinates to a sum. a, b: the same 4 floats or 2 doubles of point i and of
-// point j; 0 after the last coordinate.
+// point j; 0 after the last coordinate, so a function that divides tests the divisor.
 typedef void (*tmap_pairs_add)(void *job, void *sum, const void *a, const void *b);
 // Ends a part of a sum, after each `period` coordinates except the last.
 typedef void (*tmap_pairs_part)(void *job, void *sum);
