@@ -93,7 +93,7 @@ typedef struct tmap_each_plan {
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
     tmap_u32 warps;               // resident warps of the device, up to the preferred number
     tmap_u32 work;                // a tmap_each_work: what the plan was made for
-    tmap_u32 type;                // of elements, in plans of ready kernels with several; else 0
+    tmap_u32 type;                // in plans of ready kernels: which, and its elements; else 0
 } tmap_each_plan;
 
 // The number of elements from the first place of the fractal to its last, both included: the least
