@@ -1713,7 +1713,7 @@ static inline cudaError_t tmapi_flood_run(const tmapi_flood *f, cudaStream_t str
 // captured. Results are the same in every run, with tiles or without.
 // Cost: heights are read once (for depths, those of flooded cells twice); a bit for each cell is
 // written and read; every block reads every source, which matters from some thousands of them on.
-// 60 to 75% of the bandwidth of a copy if water is in lakes, 20 to 30% in noise. Fastest if `data`,
+// 60 to 75% of the bandwidth of a copy if water is in lakes, 20% in noise. Fastest if `data`,
 // pitch * size of a height, and width are multiples of 16 bytes; slow only if `data` is not.
 // Example: heights 1 5 1 1, source (2, 0), level 3, 4-connected: 0 0 1 1.
 static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_heights heights,
