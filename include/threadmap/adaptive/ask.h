@@ -99,11 +99,13 @@ typedef struct tmap_ask_range {
     tmap_u32 least, most;
 } tmap_ask_range;
 
+// The range of a thread that has read no value. A region without any value is uniform.
 TMAP_FN tmap_ask_range tmap_ask_range_none(void) {
     tmap_ask_range a = {0xffffffffu, 0};
     return a;
 }
 
+// The range of the values of `a` and of one more.
 TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
     if (value < a.least) a.least = value;
     if (value > a.most) a.most = value;
@@ -177,6 +179,7 @@ typedef struct tmap_ask_extent {
 // Returns the most elements of a region of this extent, below 2^31, that a work computes.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
+// All elements of a region, one by one: tmap_ask_element returns their positions.
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
     (void)job;
     return extent->sides.x * extent->sides.y * extent->sides.z;
