@@ -172,24 +172,16 @@ def other(table, row):
 
 
 CHOOSING = (
-    ("| n = 3000: {1} × | n < 1000", other("choose-pairs", "count pairs")),
-    ("tiles in shared memory: {1} × at n = 3000", of(
+    ("tiles in shared memory are {1} × as fast at n = 3000", of(
         other("choose-pairs", "sum for each point (gravity)"), lambda gain: 1 / gain)),
-    ("| n = 3000: {1} × | hundreds", other("choose-pairs", "distance matrix, own metric")),
-    ("| 1024²: {1} × |", other("choose-maps", "flood, terrain")),
+    ("from 1024² on: {1} × |", other("choose-maps", "flood, terrain")),
     ("512³: {0} × CuPy", ratio(VOLUME_CUPY, VOLUME)),
-    ("noise, 26 neighbours: {3} ms, where CuPy takes {1}", VOLUME, VOLUME_CUPY),
     ("takes at least {0} µs on the gasket, {0} on the carpet", *(
         us("fractal", work="ca", variant="life", domain=domain) for domain in ("gasket", "carpet"))),
-    ("in scipy's order: {2} ms at 16384²", ms("flood", work="label", variant="regions", input="terrain", size=16384,
-                                              connectivity=4)),
     ("4096 frames of 200 atoms in {3} ms", ms("drmsd", variant="frames", n=200, frames=4096)),
     ("on tensor cores, at 4096 frames {0} to {0} times faster and less exact", *(
         ratio(ms("drmsd", variant="matrix", n=200, frames=4096),
               ms("drmsd", variant=f"matrix_mma_{form}", n=200, frames=4096)) for form in ("split", "half"))),
-    ("{3}, {3} and {3} ms at 16384² on terrain", *(
-        ms("flood", work="flood", variant="regions", input="terrain", size=16384, connectivity=4, dtype=dtype)
-        for dtype in ("i16", "i32", "f32"))),
     ("n = 30720, d = 3: {2} ms; `torch.pdist` takes {0}, `torch.cdist` {2} for both halves",
      ms("pairs", variant="store_euclidean", size=30720, d=3), ms("peers_pairs", variant="torch_pdist", size=30720),
      ms("peers_pairs", variant="torch_cdist", size=30720)),
