@@ -781,8 +781,8 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
     parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
     several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
-    tiny = parts == 1 && elements <= run->tuning.fill_eight;  // parts are for full warps
-    pieces = (listed + several - 1) / several * parts;        // one of both is 1
+    tiny = parts == 1 && elements <= run->tuning.fill_eight; // parts are for full warps
+    pieces = (listed + several - 1) / several * parts;       // one of both is 1
     upto = tmapi_warp_scan64(lane, pieces);
     all = __shfl_sync(0xffffffffu, upto, 31);
     if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
