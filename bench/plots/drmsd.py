@@ -184,7 +184,7 @@ def table_drmsd_claims(data):
         rows.append(claim(f"one dRMSD against a CPU, n = {host[-1]}",
                           "62.7 times ClusCo on a Core i7-3820",
                           gain(core, gpu) + f" (one core of {core.get('cpu', 'the host')})",
-                          UNKNOWN, "another program; used cores not said"))
+                          UNKNOWN, "another program; several threads, says the paper's abstract"))
     size = host_size(data, {n: best(n, variant="pair") for n in sizes}, work="drmsd")
     if size:
         rows.append(claim(f"one dRMSD against the cores of a CPU, n = {size}",

@@ -13,8 +13,9 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_flood(&plan, heights, sources, workspace, out, stream);
 //
-// Source: the "construction of regions" of the lecture slides to Filipovic, Plhak, Strelak, HPCS
-// 2015: regions of tiles in shared memory, joined over tiles' borders, and one pass that writes.
+// Source: the "construction of regions" of Filipovic's lecture slides "Flood maps, dRMSD
+// computation" (PV197): regions of tiles in shared memory, joined over tiles' borders, and one pass
+// that writes.
 //
 // Five launches for any map:
 //     local   converts heights to bits, and finds the components of each block of 512 x 128 cells
