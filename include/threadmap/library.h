@@ -119,7 +119,7 @@ int threadmap_pairs(const threadmap_pairs_job *job, void *workspace, tmap_u64 *b
 // columns[starts[i + 1] - 1], ascending. Rows that end within the capacity are written.
 typedef struct threadmap_graph_job {
     threadmap_near near_by;
-    tmap_u64 *starts; // n + 1 numbers, of which the last is that of all neighbours
+    tmap_u64 *starts; // n + 1 numbers; the last one is that of all neighbours
     void *columns;    // `capacity` numbers
     void *values;     // `capacity` distances; or 0
     tmap_u64 capacity;
@@ -140,7 +140,7 @@ int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 
                      void *stream);
 
 // The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
-// entries, of which the first k are what was asked for.
+// entries. The first k are the neighbours, the others have any content.
 typedef struct threadmap_nearest_job {
     threadmap_near near_by; // radius: only nearer points; 0: any. The box must be open
     tmap_u32 *numbers;      // n rows; 2^32 - 1: there is none
