@@ -3,6 +3,7 @@
 #ifndef THREADMAP_BASE_H
 #define THREADMAP_BASE_H
 
+#include <initializer_list>
 #include <threadmap/launch.h>
 #include <threadmap/library.h>
 
@@ -13,15 +14,19 @@ static inline int base_error(cudaError_t error) {
                                                     : (int)error;
 }
 
-// The error of a pointer that must not be null, and must be at a multiple of `align`.
-static inline int base_pointer(const void *pointer, tmap_u64 align) {
-    if (!pointer) return TMAP_EINVAL;
-    return (tmap_u64)pointer % align ? THREADMAP_EALIGN : TMAP_OK;
-}
+// A pointer of a job: `align`: what it must be at a multiple of. must: it may not be null.
+struct base_pointer {
+    const void *at;
+    tmap_u64 align;
+    int must;
+};
 
-// The same for one that may be null.
-static inline int base_optional(const void *pointer, tmap_u64 align) {
-    return pointer ? base_pointer(pointer, align) : TMAP_OK;
+// The error of the first pointer that is wrong.
+static inline int base_wrong(std::initializer_list<base_pointer> pointers) {
+    for (const base_pointer &p : pointers)
+        if ((tmap_u64)p.at % p.align || (!p.at && p.must))
+            return p.at ? THREADMAP_EALIGN : TMAP_EINVAL;
+    return TMAP_OK;
 }
 
 // Takes the next part of a workspace, at a multiple of 256. Returns where it begins.

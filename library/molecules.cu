@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// molecules.cu: dRMSD and RMSD of frames.
+// molecules.cu: dRMSD and RMSD of frames, and their clusters.
 #include "base.h"
 
 #include <threadmap/molecules/drmsd_frames.h>
 #include <threadmap/molecules/drmsd_matrix.h>
+#include <threadmap/molecules/gromos.h>
+#include <threadmap/molecules/linkage.h>
 #include <threadmap/molecules/rmsd.h>
 
-// The error of frames' pointers. out: of the results, of which there are some.
+// The error of the pointers of frames with results.
 static int frames_wrong(const threadmap_frames *of, const float *reference, const float *out) {
-    int error = of->n ? base_pointer(of->xyz, 4) : TMAP_OK;
-    if (!error) error = base_optional(of->atoms, 4);
-    if (!error) error = base_optional(of->weights, 4);
-    if (!error) error = base_optional(reference, 4);
-    return error ? error : base_pointer(out, 4);
+    return base_wrong({{of->xyz, 4, of->n != 0},
+                       {of->atoms, 4, 0},
+                       {of->weights, 4, 0},
+                       {reference, 4, 0},
+                       {out, 4, 1}});
 }
 
 int threadmap_drmsd(const threadmap_drmsd_job *job, void *workspace, tmap_u64 *bytes,
@@ -50,4 +52,40 @@ int threadmap_rmsd(const threadmap_rmsd_job *job, void *workspace, tmap_u64 *byt
     return base_error(
         all ? tmap_rmsd_matrix(shape, of->xyz, workspace, job->out, (cudaStream_t)stream)
             : tmap_rmsd_frames(shape, job->reference, of->xyz, job->out, (cudaStream_t)stream));
+}
+
+int threadmap_gromos(const threadmap_gromos_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream) {
+    tmap_cluster_plan plan;
+    int error = job ? base_error(tmap_gromos_plan_make(job->n, &plan)) : TMAP_EINVAL;
+    if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
+    const int some = job->n != 0;
+    error = base_wrong({{job->distances, 4, job->n > 1},
+                        {job->labels, 4, some},
+                        {job->centres, 4, some},
+                        {job->sizes, 4, some},
+                        {job->count, 8, 1}});
+    if (error) return error;
+    const tmap_clusters clusters = {job->labels, job->centres, job->sizes, job->count};
+    return base_error(
+        tmap_gromos(&plan, job->distances, job->cutoff, workspace, clusters, (cudaStream_t)stream));
+}
+
+int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
+                      void *stream) {
+    static_assert(sizeof(threadmap_edge) == sizeof(tmap_linkage_edge), "that of linkage.h");
+    tmap_cluster_plan plan;
+    int error = job ? base_error(tmap_linkage_plan_make(job->n, &plan)) : TMAP_EINVAL;
+    if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
+    error = base_wrong({{job->distances, 4, job->n > 1},
+                        {job->edges, 4, job->n > 1},
+                        {job->labels, 4, 0},
+                        {job->count, 8, job->labels != 0}});
+    if (error) return error;
+    tmap_linkage_edge *edges = (tmap_linkage_edge *)job->edges;
+    const tmap_clusters clusters = {job->labels, 0, 0, job->count};
+    error = base_error(tmap_linkage(&plan, job->distances, workspace, edges, (cudaStream_t)stream));
+    if (error || !job->labels) return error;
+    return base_error(
+        tmap_linkage_labels(&plan, edges, job->cutoff, workspace, clusters, (cudaStream_t)stream));
 }

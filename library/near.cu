@@ -28,7 +28,7 @@ int near_prepare(const threadmap_near *by, const near_work *work, void *workspac
     tmap_u32 *order = (tmap_u32 *)((char *)workspace + work->order);
     const tmap_near_shape shape = work->shape;
     if (!shape.n) return TMAP_OK;
-    const int wrong = base_pointer(by->points, shape.size);
+    const int wrong = base_wrong({{by->points, shape.size, 1}});
     if (wrong) return wrong;
     cudaError_t error = tmap_near_sort_plan_make(shape.n, shape.d, shape.size, 0, &sort);
     if (!error) error = tmap_near_sort(&sort, by->points, workspace, order, (cudaStream_t)stream);
@@ -38,17 +38,33 @@ int near_prepare(const threadmap_near *by, const near_work *work, void *workspac
     return base_error(error);
 }
 
+template <class Real>
+static void near_fill(const threadmap_near *by, near_numbers<Real> *to) {
+    to->squared = (Real)by->radius * (Real)by->radius;
+    for (int k = 0; k < 3; ++k) {
+        const double length = k < by->d ? by->box[k] : 0;
+        to->box[k] = (Real)length, to->inverse[k] = (Real)(length > 0 ? 1 / length : 0);
+    }
+}
+
+near_search near_search_of(const threadmap_near *by, const near_work *work, void *workspace) {
+    near_search s;
+    near_fill(by, &s.f32), near_fill(by, &s.f64);
+    s.set = (char *)workspace + work->set, s.radius = (float)by->radius;
+    for (int k = 0; k < 3; ++k) s.lengths[k] = s.f32.box[k];
+    return s;
+}
+
 // ---- lists of pairs -----------------------------------------------------------------------------
 
-template <class Real, tmap_u32 Axes, int Boxed>
 struct pairs {
-    near_search<Real> search;
+    near_search search;
     tmap_near_list list;
     int wide, both;
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, pairs<Real, Axes, Boxed> *s) {
+TMAP_DEVICE void run(const tmap_near_plan *plan, pairs *s) {
     const tmap_near points = {
         {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
     const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real),
@@ -56,30 +72,19 @@ TMAP_DEVICE void run(const tmap_near_plan *plan, pairs<Real, Axes, Boxed> *s) {
     tmap_near_select(plan, points, choice, &s->list, s);
 }
 
-__global__ void BLOCK pairs_f32_2(tmap_near_plan p, pairs<float, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK pairs_f32_3(tmap_near_plan p, pairs<float, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK pairs_f64_2(tmap_near_plan p, pairs<double, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK pairs_f64_3(tmap_near_plan p, pairs<double, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK pairs_box_f32_2(tmap_near_plan p, pairs<float, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK pairs_box_f32_3(tmap_near_plan p, pairs<float, 3, 1> s) { run(&p, &s); }
-__global__ void BLOCK pairs_box_f64_2(tmap_near_plan p, pairs<double, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK pairs_box_f64_3(tmap_near_plan p, pairs<double, 3, 1> s) { run(&p, &s); }
+__global__ void BLOCK pairs_f32_2(tmap_near_plan p, pairs s) { run<float, 2, 0>(&p, &s); }
+__global__ void BLOCK pairs_f32_3(tmap_near_plan p, pairs s) { run<float, 3, 0>(&p, &s); }
+__global__ void BLOCK pairs_f64_2(tmap_near_plan p, pairs s) { run<double, 2, 0>(&p, &s); }
+__global__ void BLOCK pairs_f64_3(tmap_near_plan p, pairs s) { run<double, 3, 0>(&p, &s); }
+__global__ void BLOCK pairs_box_f32_2(tmap_near_plan p, pairs s) { run<float, 2, 1>(&p, &s); }
+__global__ void BLOCK pairs_box_f32_3(tmap_near_plan p, pairs s) { run<float, 3, 1>(&p, &s); }
+__global__ void BLOCK pairs_box_f64_2(tmap_near_plan p, pairs s) { run<double, 2, 1>(&p, &s); }
+__global__ void BLOCK pairs_box_f64_3(tmap_near_plan p, pairs s) { run<double, 3, 1>(&p, &s); }
 
 static const void *const pairs_kernels[8] = {
     (const void *)pairs_f32_2,     (const void *)pairs_f32_3,     (const void *)pairs_f64_2,
     (const void *)pairs_f64_3,     (const void *)pairs_box_f32_2, (const void *)pairs_box_f32_3,
     (const void *)pairs_box_f64_2, (const void *)pairs_box_f64_3};
-
-template <class Real>
-static int pairs_launch(const threadmap_pairs_job *job, const tmap_near_plan *plan,
-                        const near_work *work, void *workspace, void *stream) {
-    pairs<Real, 2, 0> s;
-    s.search = near_search_of<Real>(&job->near_by, work, workspace);
-    s.wide = job->wide != 0, s.both = job->both != 0;
-    s.list = {job->i, job->j, job->values, job->capacity, job->count, workspace};
-    return base_error(
-        tmap_near_select_launch(plan, &s.list, s.wide ? 8 : 4, &s, (cudaStream_t)stream));
-}
 
 int threadmap_pairs(const threadmap_pairs_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {
@@ -93,14 +98,19 @@ int threadmap_pairs(const threadmap_pairs_job *job, void *workspace, tmap_u64 *b
     const tmap_u64 own = tmap_near_select_bytes(&plan);
     near_divide(&work, own);
     if (base_ends(workspace, bytes, work.bytes, &error)) return error;
-    if ((error = base_pointer(job->count, 8)) != TMAP_OK) return error;
     const tmap_u64 number = job->wide ? 8 : 4;
-    if ((error = base_optional(job->values, work.shape.size)) != TMAP_OK) return error;
-    if (job->capacity && (error = base_pointer(job->i, number)) != TMAP_OK) return error;
-    if (job->capacity && (error = base_pointer(job->j, number)) != TMAP_OK) return error;
-    error = near_prepare(&job->near_by, &work, workspace, stream);
+    const int some = job->capacity != 0;
+    error = base_wrong({{job->count, 8, 1},
+                        {job->values, work.shape.size, 0},
+                        {job->i, number, some},
+                        {job->j, number, some}});
+    if (!error) error = near_prepare(&job->near_by, &work, workspace, stream);
     if (!error) error = base_error(cudaMemsetAsync(workspace, 0, own, (cudaStream_t)stream));
     if (error) return error;
-    return work.shape.size == 4 ? pairs_launch<float>(job, &plan, &work, workspace, stream)
-                                : pairs_launch<double>(job, &plan, &work, workspace, stream);
+    pairs s;
+    s.search = near_search_of(&job->near_by, &work, workspace);
+    s.wide = job->wide != 0, s.both = job->both != 0;
+    s.list = {job->i, job->j, job->values, job->capacity, job->count, workspace};
+    return base_error(
+        tmap_near_select_launch(&plan, &s.list, s.wide ? 8 : 4, &s, (cudaStream_t)stream));
 }

@@ -12,18 +12,29 @@
 // ---- kernels ------------------------------------------------------------------------------------
 //
 // The type and the number of coordinates, and whether the box is periodic, are constants of a
-// kernel: the arguments of the type of what it gets. The members do not depend on Axes and Boxed, so
-// the host fills one type and launches any of these kernels.
+// kernel: the arguments of the functions below.
 
 #define BLOCK __launch_bounds__(TMAP_NEAR_THREADS) // of a kernel
 
-// What each kernel gets first.
 template <class Real>
+struct near_numbers {
+    Real box[3], inverse[3], squared;
+};
+
+// What each kernel gets first.
 struct near_search {
     const void *set;
     float lengths[3], radius; // of boxes of points
-    Real box[3], inverse[3], squared;
+    near_numbers<float> f32;
+    near_numbers<double> f64;
 };
+
+TMAP_DEVICE const near_numbers<float> *near_in(const void *job, float) {
+    return &((const near_search *)job)->f32;
+}
+TMAP_DEVICE const near_numbers<double> *near_in(const void *job, double) {
+    return &((const near_search *)job)->f64;
+}
 
 TMAP_DEVICE float near_image(float d, float length, float inverse) {
     return tmap_image_axis_f32(d, length, inverse);
@@ -35,7 +46,7 @@ TMAP_DEVICE double near_image(double d, double length, double inverse) {
 // The squared distance of two points.
 template <class Real, tmap_u32 Axes, int Boxed>
 TMAP_DEVICE Real near_square(const void *job, const void *a, const void *b) {
-    const near_search<Real> *s = (const near_search<Real> *)job;
+    const near_numbers<Real> *s = near_in(job, (Real)0);
     Real sum = 0;
 #pragma unroll
     for (tmap_u32 k = 0; k < Axes; ++k) {
@@ -49,19 +60,19 @@ TMAP_DEVICE Real near_square(const void *job, const void *a, const void *b) {
 // The functions of near.h, near_select.h and near_groups.h.
 template <class Real, tmap_u32 Axes, int Boxed>
 TMAP_DEVICE int near_reach(void *job, const tmap_near_box *a, const tmap_near_box *b) {
-    const near_search<Real> *s = (const near_search<Real> *)job;
+    const near_search *s = (const near_search *)job;
     return Boxed ? tmap_near_periodic(a, b, Axes, s->lengths, s->radius)
                  : tmap_near_within(a, b, Axes, s->radius);
 }
 template <class Real, tmap_u32 Axes, int Boxed>
 TMAP_DEVICE int near_linked(void *job, tmap_pair, const void *a, const void *b) {
-    return near_square<Real, Axes, Boxed>(job, a, b) <= ((near_search<Real> *)job)->squared;
+    return near_square<Real, Axes, Boxed>(job, a, b) <= near_in(job, (Real)0)->squared;
 }
 template <class Real, tmap_u32 Axes, int Boxed>
 TMAP_DEVICE int near_chosen(void *job, tmap_pair, const void *a, const void *b, void *value) {
     const Real square = near_square<Real, Axes, Boxed>(job, a, b);
     *(Real *)value = sqrt(square);
-    return square <= ((near_search<Real> *)job)->squared;
+    return square <= near_in(job, (Real)0)->squared;
 }
 
 // ---- calls --------------------------------------------------------------------------------------
@@ -95,19 +106,7 @@ static inline void near_divide(near_work *w, tmap_u64 own) {
 // Sorts the points and prepares the set.
 int near_prepare(const threadmap_near *by, const near_work *work, void *workspace, void *stream);
 
-// What a kernel gets.
-template <class Real>
-static inline near_search<Real> near_search_of(const threadmap_near *by, const near_work *work,
-                                               void *workspace) {
-    near_search<Real> s;
-    s.set = (char *)workspace + work->set, s.radius = (float)by->radius;
-    s.squared = (Real)by->radius * (Real)by->radius;
-    for (int k = 0; k < 3; ++k) {
-        const double length = k < by->d && by->box[k] > 0 ? by->box[k] : 0;
-        s.box[k] = (Real)length, s.lengths[k] = (float)length;
-        s.inverse[k] = (Real)(length > 0 ? 1 / length : 0);
-    }
-    return s;
-}
+// What a kernel gets first.
+near_search near_search_of(const threadmap_near *by, const near_work *work, void *workspace);
 
 #endif

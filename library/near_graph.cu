@@ -4,43 +4,32 @@
 
 #include <threadmap/triangle/near_graph.h>
 
-template <class Real, tmap_u32 Axes, int Boxed>
 struct graph {
-    near_search<Real> search;
+    near_search search;
     tmap_near_graph_to to;
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, graph<Real, Axes, Boxed> *s) {
+TMAP_DEVICE void run(const tmap_near_plan *plan, graph *s) {
     const tmap_near points = {
         {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
     const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real), s->to.number, 1};
     tmap_near_connect(plan, points, choice, &s->to, s);
 }
 
-__global__ void BLOCK graph_f32_2(tmap_near_plan p, graph<float, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK graph_f32_3(tmap_near_plan p, graph<float, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK graph_f64_2(tmap_near_plan p, graph<double, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK graph_f64_3(tmap_near_plan p, graph<double, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK graph_box_f32_2(tmap_near_plan p, graph<float, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK graph_box_f32_3(tmap_near_plan p, graph<float, 3, 1> s) { run(&p, &s); }
-__global__ void BLOCK graph_box_f64_2(tmap_near_plan p, graph<double, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK graph_box_f64_3(tmap_near_plan p, graph<double, 3, 1> s) { run(&p, &s); }
+__global__ void BLOCK graph_f32_2(tmap_near_plan p, graph s) { run<float, 2, 0>(&p, &s); }
+__global__ void BLOCK graph_f32_3(tmap_near_plan p, graph s) { run<float, 3, 0>(&p, &s); }
+__global__ void BLOCK graph_f64_2(tmap_near_plan p, graph s) { run<double, 2, 0>(&p, &s); }
+__global__ void BLOCK graph_f64_3(tmap_near_plan p, graph s) { run<double, 3, 0>(&p, &s); }
+__global__ void BLOCK graph_box_f32_2(tmap_near_plan p, graph s) { run<float, 2, 1>(&p, &s); }
+__global__ void BLOCK graph_box_f32_3(tmap_near_plan p, graph s) { run<float, 3, 1>(&p, &s); }
+__global__ void BLOCK graph_box_f64_2(tmap_near_plan p, graph s) { run<double, 2, 1>(&p, &s); }
+__global__ void BLOCK graph_box_f64_3(tmap_near_plan p, graph s) { run<double, 3, 1>(&p, &s); }
 
 static const void *const graph_kernels[8] = {
     (const void *)graph_f32_2,     (const void *)graph_f32_3,     (const void *)graph_f64_2,
     (const void *)graph_f64_3,     (const void *)graph_box_f32_2, (const void *)graph_box_f32_3,
     (const void *)graph_box_f64_2, (const void *)graph_box_f64_3};
-
-template <class Real>
-static int graph_launch(const threadmap_graph_job *job, const tmap_near_plan *plan,
-                        const near_work *work, void *workspace, void *stream) {
-    graph<Real, 2, 0> s;
-    s.search = near_search_of<Real>(&job->near_by, work, workspace);
-    s.to = {job->starts,         job->columns, job->values, job->capacity,
-            job->wide ? 8u : 4u, sizeof(Real), workspace};
-    return base_error(tmap_near_graph(plan, &s, &s.to, (cudaStream_t)stream));
-}
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {
@@ -53,11 +42,14 @@ int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *b
     if (error) return error;
     near_divide(&work, tmap_near_graph_bytes(&plan));
     if (base_ends(workspace, bytes, work.bytes, &error)) return error;
-    if ((error = base_pointer(job->starts, 8)) != TMAP_OK) return error;
-    if ((error = base_optional(job->values, work.shape.size)) != TMAP_OK) return error;
-    if (job->capacity && (error = base_pointer(job->columns, job->wide ? 8 : 4)) != TMAP_OK)
-        return error;
-    if ((error = near_prepare(&job->near_by, &work, workspace, stream)) != TMAP_OK) return error;
-    return work.shape.size == 4 ? graph_launch<float>(job, &plan, &work, workspace, stream)
-                                : graph_launch<double>(job, &plan, &work, workspace, stream);
+    error = base_wrong({{job->starts, 8, 1},
+                        {job->values, work.shape.size, 0},
+                        {job->columns, job->wide ? 8u : 4u, job->capacity != 0}});
+    if (!error) error = near_prepare(&job->near_by, &work, workspace, stream);
+    if (error) return error;
+    graph s;
+    s.search = near_search_of(&job->near_by, &work, workspace);
+    s.to = {job->starts,         job->columns,    job->values, job->capacity,
+            job->wide ? 8u : 4u, work.shape.size, workspace};
+    return base_error(tmap_near_graph(&plan, &s, &s.to, (cudaStream_t)stream));
 }

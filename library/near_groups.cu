@@ -4,41 +4,31 @@
 
 #include <threadmap/triangle/near_groups.h>
 
-template <class Real, tmap_u32 Axes, int Boxed>
 struct groups {
-    near_search<Real> search;
+    near_search search;
     tmap_near_groups_to to;
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, groups<Real, Axes, Boxed> *s) {
+TMAP_DEVICE void run(const tmap_near_plan *plan, groups *s) {
     const tmap_near points = {
         {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
     tmap_near_link(plan, points, near_linked<Real, Axes, Boxed>, &s->to, s);
 }
 
-__global__ void BLOCK groups_f32_2(tmap_near_plan p, groups<float, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK groups_f32_3(tmap_near_plan p, groups<float, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK groups_f64_2(tmap_near_plan p, groups<double, 2, 0> s) { run(&p, &s); }
-__global__ void BLOCK groups_f64_3(tmap_near_plan p, groups<double, 3, 0> s) { run(&p, &s); }
-__global__ void BLOCK groups_box_f32_2(tmap_near_plan p, groups<float, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK groups_box_f32_3(tmap_near_plan p, groups<float, 3, 1> s) { run(&p, &s); }
-__global__ void BLOCK groups_box_f64_2(tmap_near_plan p, groups<double, 2, 1> s) { run(&p, &s); }
-__global__ void BLOCK groups_box_f64_3(tmap_near_plan p, groups<double, 3, 1> s) { run(&p, &s); }
+__global__ void BLOCK groups_f32_2(tmap_near_plan p, groups s) { run<float, 2, 0>(&p, &s); }
+__global__ void BLOCK groups_f32_3(tmap_near_plan p, groups s) { run<float, 3, 0>(&p, &s); }
+__global__ void BLOCK groups_f64_2(tmap_near_plan p, groups s) { run<double, 2, 0>(&p, &s); }
+__global__ void BLOCK groups_f64_3(tmap_near_plan p, groups s) { run<double, 3, 0>(&p, &s); }
+__global__ void BLOCK groups_box_f32_2(tmap_near_plan p, groups s) { run<float, 2, 1>(&p, &s); }
+__global__ void BLOCK groups_box_f32_3(tmap_near_plan p, groups s) { run<float, 3, 1>(&p, &s); }
+__global__ void BLOCK groups_box_f64_2(tmap_near_plan p, groups s) { run<double, 2, 1>(&p, &s); }
+__global__ void BLOCK groups_box_f64_3(tmap_near_plan p, groups s) { run<double, 3, 1>(&p, &s); }
 
 static const void *const groups_kernels[8] = {
     (const void *)groups_f32_2,     (const void *)groups_f32_3,     (const void *)groups_f64_2,
     (const void *)groups_f64_3,     (const void *)groups_box_f32_2, (const void *)groups_box_f32_3,
     (const void *)groups_box_f64_2, (const void *)groups_box_f64_3};
-
-template <class Real>
-static int groups_launch(const threadmap_groups_job *job, const tmap_near_plan *plan,
-                         const near_work *work, void *workspace, void *stream) {
-    groups<Real, 2, 0> s;
-    s.search = near_search_of<Real>(&job->near_by, work, workspace);
-    s.to = {s.search.set, workspace, job->labels, job->count, job->dense != 0};
-    return base_error(tmap_near_groups(plan, &s, &s.to, (cudaStream_t)stream));
-}
 
 int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream) {
@@ -51,11 +41,13 @@ int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 
     if (error) return error;
     near_divide(&work, tmap_near_groups_bytes(&plan));
     if (base_ends(workspace, bytes, work.bytes, &error)) return error;
-    if ((error = base_optional(job->count, 4)) != TMAP_OK) return error;
+    error = base_wrong({{job->count, 4, 0}, {job->labels, 4, work.shape.n != 0}});
+    if (error) return error;
     if (!work.shape.n) // no label
         return job->count ? (int)cudaMemsetAsync(job->count, 0, 4, (cudaStream_t)stream) : TMAP_OK;
-    if ((error = base_pointer(job->labels, 4)) != TMAP_OK) return error;
     if ((error = near_prepare(&job->near_by, &work, workspace, stream)) != TMAP_OK) return error;
-    return work.shape.size == 4 ? groups_launch<float>(job, &plan, &work, workspace, stream)
-                                : groups_launch<double>(job, &plan, &work, workspace, stream);
+    groups s;
+    s.search = near_search_of(&job->near_by, &work, workspace);
+    s.to = {s.search.set, workspace, job->labels, job->count, job->dense != 0};
+    return base_error(tmap_near_groups(&plan, &s, &s.to, (cudaStream_t)stream));
 }

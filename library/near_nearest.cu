@@ -4,7 +4,6 @@
 
 #include <threadmap/triangle/near_nearest.h>
 
-template <class Real, tmap_u32 Axes, tmap_u32 Width>
 struct nearest {
     const void *set;
     tmap_near_nearest_to to;
@@ -21,28 +20,28 @@ TMAP_DEVICE float nearest_bound(void *, const tmap_near_box *a, const tmap_near_
 }
 
 template <class Real, tmap_u32 Axes, tmap_u32 Width>
-TMAP_DEVICE void run(const tmap_near_plan *plan, nearest<Real, Axes, Width> *s) {
+TMAP_DEVICE void run(const tmap_near_plan *plan, nearest *s) {
     const tmap_points points = {s->set, 0, sizeof(Real), Axes};
     const tmap_near_k k = {Width, nearest_measure<Real, Axes>, nearest_bound<Axes>, s->self, 1};
     tmap_near_nearest(plan, points, k, &s->to, s);
 }
 
-__global__ void BLOCK nearest_f32_2_8(tmap_near_plan p, nearest<float, 2, 8> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_2_16(tmap_near_plan p, nearest<float, 2, 16> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_2_32(tmap_near_plan p, nearest<float, 2, 32> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_2_64(tmap_near_plan p, nearest<float, 2, 64> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_3_8(tmap_near_plan p, nearest<float, 3, 8> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_3_16(tmap_near_plan p, nearest<float, 3, 16> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_3_32(tmap_near_plan p, nearest<float, 3, 32> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f32_3_64(tmap_near_plan p, nearest<float, 3, 64> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_2_8(tmap_near_plan p, nearest<double, 2, 8> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_2_16(tmap_near_plan p, nearest<double, 2, 16> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_2_32(tmap_near_plan p, nearest<double, 2, 32> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_2_64(tmap_near_plan p, nearest<double, 2, 64> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_3_8(tmap_near_plan p, nearest<double, 3, 8> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_3_16(tmap_near_plan p, nearest<double, 3, 16> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_3_32(tmap_near_plan p, nearest<double, 3, 32> s) { run(&p, &s); }
-__global__ void BLOCK nearest_f64_3_64(tmap_near_plan p, nearest<double, 3, 64> s) { run(&p, &s); }
+__global__ void BLOCK nearest_f32_2_8(tmap_near_plan p, nearest s) { run<float, 2, 8>(&p, &s); }
+__global__ void BLOCK nearest_f32_2_16(tmap_near_plan p, nearest s) { run<float, 2, 16>(&p, &s); }
+__global__ void BLOCK nearest_f32_2_32(tmap_near_plan p, nearest s) { run<float, 2, 32>(&p, &s); }
+__global__ void BLOCK nearest_f32_2_64(tmap_near_plan p, nearest s) { run<float, 2, 64>(&p, &s); }
+__global__ void BLOCK nearest_f32_3_8(tmap_near_plan p, nearest s) { run<float, 3, 8>(&p, &s); }
+__global__ void BLOCK nearest_f32_3_16(tmap_near_plan p, nearest s) { run<float, 3, 16>(&p, &s); }
+__global__ void BLOCK nearest_f32_3_32(tmap_near_plan p, nearest s) { run<float, 3, 32>(&p, &s); }
+__global__ void BLOCK nearest_f32_3_64(tmap_near_plan p, nearest s) { run<float, 3, 64>(&p, &s); }
+__global__ void BLOCK nearest_f64_2_8(tmap_near_plan p, nearest s) { run<double, 2, 8>(&p, &s); }
+__global__ void BLOCK nearest_f64_2_16(tmap_near_plan p, nearest s) { run<double, 2, 16>(&p, &s); }
+__global__ void BLOCK nearest_f64_2_32(tmap_near_plan p, nearest s) { run<double, 2, 32>(&p, &s); }
+__global__ void BLOCK nearest_f64_2_64(tmap_near_plan p, nearest s) { run<double, 2, 64>(&p, &s); }
+__global__ void BLOCK nearest_f64_3_8(tmap_near_plan p, nearest s) { run<double, 3, 8>(&p, &s); }
+__global__ void BLOCK nearest_f64_3_16(tmap_near_plan p, nearest s) { run<double, 3, 16>(&p, &s); }
+__global__ void BLOCK nearest_f64_3_32(tmap_near_plan p, nearest s) { run<double, 3, 32>(&p, &s); }
+__global__ void BLOCK nearest_f64_3_64(tmap_near_plan p, nearest s) { run<double, 3, 64>(&p, &s); }
 
 // By type, then coordinates, then the width of a row.
 static const void *const nearest_kernels[16] = {
@@ -72,12 +71,12 @@ int threadmap_nearest(const threadmap_nearest_job *job, void *workspace, tmap_u6
     if (error) return error;
     near_divide(&work, 0);
     if (base_ends(workspace, bytes, work.bytes, &error) || !work.shape.n) return error;
-    if ((error = base_pointer(job->numbers, 4)) != TMAP_OK) return error;
-    if ((error = base_optional(job->distances, work.shape.size)) != TMAP_OK) return error;
-    if ((error = near_prepare(&job->near_by, &work, workspace, stream)) != TMAP_OK) return error;
+    error = base_wrong({{job->numbers, 4, 1}, {job->distances, work.shape.size, 0}});
+    if (!error) error = near_prepare(&job->near_by, &work, workspace, stream);
+    if (error) return error;
     const double radius = job->near_by.radius;
-    const nearest<float, 2, 8> s = {(char *)workspace + work.set,
-                                    {job->numbers, job->distances, 0, radius * radius},
-                                    job->self != 0};
+    const nearest s = {(char *)workspace + work.set,
+                       {job->numbers, job->distances, 0, radius * radius},
+                       job->self != 0};
     return base_error(tmap_near_launch(&plan, &s, (cudaStream_t)stream));
 }

@@ -21,10 +21,9 @@ int threadmap_pdist(const threadmap_pdist_job *job, void *workspace, tmap_u64 *b
     const tmap_u64 align = floats ? 4 : 8;
     if (base_ends(workspace, bytes, products ? tmap_pdist_workspace(job->n, job->d) : 0, &error))
         return error;
-    if (tmap_pdist_values(job->n, layout)) {
-        if ((error = base_pointer(job->points, align)) != TMAP_OK) return error;
-        if ((error = base_pointer(job->out, align)) != TMAP_OK) return error;
-    }
+    const int some = tmap_pdist_values(job->n, layout) != 0;
+    if ((error = base_wrong({{job->points, align, some}, {job->out, align, some}})) != TMAP_OK)
+        return error;
     return base_error(floats ? tmap_pdist_f32_products(points, job->metric, layout,
                                                        products ? workspace : 0, (float *)job->out,
                                                        (cudaStream_t)stream)

@@ -24,14 +24,6 @@ static tmap_raster_map map_of(const threadmap_map *m) {
     return map;
 }
 
-// The error of a map's cells and of the result, which may be null only without cells.
-static int map_wrong(tmap_u64 cells, const void *from, tmap_u64 size, const void *out,
-                     tmap_u64 align) {
-    if (!cells) return TMAP_OK;
-    const int error = base_pointer(from, size);
-    return error ? error : base_pointer(out, align);
-}
-
 int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {
     tmap_label_plan plan;
@@ -40,9 +32,10 @@ int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *b
     int error = base_error(
         tmap_label_plan_make(&map, job->wide ? TMAP_LABEL_INT64 : TMAP_LABEL_INT32, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
-    if ((error = base_pointer(job->count, 8)) != TMAP_OK) return error;
-    error = map_wrong(map.width * map.height, job->map.cells, tmap_raster_size(map.type),
-                      job->labels, job->wide ? 8 : 4);
+    const int some = map.width && map.height;
+    error = base_wrong({{job->count, 8, 1},
+                        {job->map.cells, tmap_raster_size(map.type), some},
+                        {job->labels, job->wide ? 8u : 4u, some}});
     if (error) return error;
     return base_error(tmap_label(&plan, job->map.cells, workspace, job->labels, job->count,
                                  (cudaStream_t)stream));
@@ -64,9 +57,10 @@ int threadmap_label3(const threadmap_label3_job *job, void *workspace, tmap_u64 
     int error = base_error(
         tmap_label3_plan_make(&map, job->wide ? TMAP_LABEL_INT64 : TMAP_LABEL_INT32, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
-    if ((error = base_pointer(job->count, 8)) != TMAP_OK) return error;
-    error = map_wrong(tmap_mul_saturate(map.width * map.height, map.depth), job->cells,
-                      job->bits ? 4 : 1, job->labels, job->wide ? 8 : 4);
+    const int some = map.width && map.height && map.depth;
+    error = base_wrong({{job->count, 8, map.depth != 0},
+                        {job->cells, job->bits ? 4u : 1u, some},
+                        {job->labels, job->wide ? 8u : 4u, some}});
     if (error) return error;
     return base_error(
         tmap_label3(&plan, job->cells, workspace, job->labels, job->count, (cudaStream_t)stream));
@@ -81,8 +75,8 @@ int threadmap_spill(const threadmap_spill_job *job, void *workspace, tmap_u64 *b
         &map, job->depth ? TMAP_SPILL_DEPTH : TMAP_SPILL_LEVEL, job->outlets, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
     const tmap_u64 size = tmap_raster_size(map.type);
-    error =
-        map_wrong(map.width * map.height, job->map.cells, size, job->out, job->depth ? 4 : size);
+    const int some = map.width && map.height;
+    error = base_wrong({{job->map.cells, size, some}, {job->out, job->depth ? 4 : size, some}});
     if (error) return error;
     return base_error(
         tmap_spill(&plan, job->map.cells, job->mask, workspace, job->out, (cudaStream_t)stream));
@@ -95,9 +89,10 @@ int threadmap_flood(const threadmap_flood_job *job, void *workspace, tmap_u64 *b
     const tmap_raster_map map = map_of(&job->map);
     int error = base_error(tmap_flood_plan_make(&map, job->form, job->count, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
-    error = map_wrong(map.width * map.height, job->map.cells, tmap_raster_size(map.type), job->out,
-                      job->form == THREADMAP_FLOOD_U8 ? 1 : 4);
-    if (!error && job->count) error = base_pointer(job->seeds, 8);
+    const int some = map.width && map.height;
+    error = base_wrong({{job->map.cells, tmap_raster_size(map.type), some},
+                        {job->out, job->form == THREADMAP_FLOOD_U8 ? 1u : 4u, some},
+                        {job->seeds, 8, job->count != 0}});
     if (error) return error;
     const tmap_flood_heights heights = {job->map.cells, 0};
     const tmap_flood_sources sources = {(const tmap_flood_seed *)job->seeds, job->count,

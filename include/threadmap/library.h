@@ -273,6 +273,41 @@ typedef struct threadmap_rmsd_job {
 // Example: two atoms, 2 apart in one frame and 3 in the other: 0.5.
 int threadmap_rmsd(const threadmap_rmsd_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
+// Clusters of n frames by the greedy algorithm of Daura et al. (molecules/gromos.h), in the order in
+// which it finds them.
+typedef struct threadmap_gromos_job {
+    const float *distances; // of all pairs, condensed
+    tmap_u64 n;
+    tmap_u32 *labels;          // n: the cluster of each frame, from 0 on
+    tmap_u32 *centres, *sizes; // of each cluster, with room for n
+    tmap_u64 *count;           // receives the number of clusters
+    float cutoff;              // neighbours: distance <= cutoff
+} threadmap_gromos_job;
+
+// Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
+int threadmap_gromos(const threadmap_gromos_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// Single linkage (molecules/linkage.h): the minimum spanning tree, sorted by distance, and with
+// labels also the components of its edges with distance <= cutoff.
+typedef struct threadmap_edge {
+    tmap_u32 i, j; // i < j
+    float distance;
+} threadmap_edge;
+
+typedef struct threadmap_linkage_job {
+    const float *distances; // of all pairs, condensed
+    tmap_u64 n;
+    threadmap_edge *edges; // n - 1
+    tmap_u32 *labels;      // n: from 0 on; or 0
+    tmap_u64 *count;       // with labels: receives the number of components
+    float cutoff;
+} threadmap_linkage_job;
+
+// Example: n = 3, distances 1, 5, 2, cutoff 1: edges (0,1) 1, (1,2) 2; labels 0, 0, 1.
+int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
+                      void *stream);
+
 #ifdef __cplusplus
 }
 #endif

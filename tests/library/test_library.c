@@ -523,6 +523,82 @@ static void test_frames(int turned) {
         }
 }
 
+// Whole distances, so that many are equal.
+static void test_clusters(void) {
+    const int n = 1 + below(70), pairs = n * (n - 1) / 2, most = 1 + below(40);
+    float *d = (float *)kit_host((tmap_u64)(n * n) * 4),
+          *list = (float *)kit_host((tmap_u64)pairs * 4);
+    tmap_u32 *labels = (tmap_u32 *)kit_host((tmap_u64)n * 12),
+             *got = (tmap_u32 *)kit_host((tmap_u64)n * 4);
+    const tmap_u64 bytes = (tmap_u64)n * 4;
+    tmap_u64 count, found = 0;
+    kit_case("clusters of %d, distances below %d", n, most);
+    for (int i = 0, at = 0; i < n; ++i)
+        for (int j = i; j < n; ++j) {
+            d[i * n + j] = d[j * n + i] = i == j ? 0 : (float)below(most);
+            if (i < j) list[at++] = d[i * n + j];
+        }
+    const float cutoff = (float)below(most) / 4;
+    const float *distances = (float *)put(list, (tmap_u64)pairs * 4);
+    const threadmap_gromos_job greedy = {distances,
+                                         (tmap_u64)n,
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u64 *)put(0, 8),
+                                         cutoff};
+    RETURNS(RUN(gromos, &greedy), 0);
+    for (int i = 0; i < n; ++i) labels[i] = ~0u;
+    get(got, greedy.labels, bytes), get(labels + n, greedy.centres, bytes);
+    get(labels + 2 * n, greedy.sizes, bytes), get(&count, greedy.count, 8);
+    for (int left = n; left; ++found) {
+        tmap_u32 centre = 0, size = 0;
+        for (int i = 0; i < n; ++i) {
+            tmap_u32 near = 0;
+            for (int j = 0; j < n; ++j) near += labels[j] == ~0u && d[i * n + j] <= cutoff;
+            if (labels[i] == ~0u && near > size) size = near, centre = (tmap_u32)i;
+        }
+        for (int j = 0; j < n; ++j)
+            if (labels[j] == ~0u && d[(int)centre * n + j] <= cutoff)
+                labels[j] = (tmap_u32)found, --left;
+        EXPECT(found < count && labels[n + (int)found] == centre &&
+                   labels[2 * n + (int)found] == size,
+               "cluster %llu", found);
+    }
+    expect(count == found && !memcmp(got, labels, bytes), "labels of clusters");
+
+    threadmap_edge *edges = (threadmap_edge *)kit_host((tmap_u64)n * sizeof *edges);
+    const threadmap_linkage_job single = {
+        distances,     (tmap_u64)n,  (threadmap_edge *)put(0, (tmap_u64)(n - 1) * sizeof *edges),
+        greedy.labels, greedy.count, cutoff};
+    RETURNS(RUN(linkage, &single), 0);
+    get(edges, single.edges, (tmap_u64)(n - 1) * sizeof *edges);
+    get(got, single.labels, bytes), get(&count, single.count, 8);
+    for (int i = 0; i < n; ++i) labels[i] = labels[n + i] = (tmap_u32)i;
+    for (int pass = 0; pass < 2; ++pass) // the tree by Kruskal's algorithm; then the components
+        for (int at = 0, value = 0; value < most; ++value)
+            for (int i = 0; i < n; ++i)
+                for (int j = i + 1; j < n; ++j) {
+                    const tmap_u32 from = labels[pass * n + j], to = labels[pass * n + i];
+                    if ((int)d[i * n + j] != value || from == to || (pass && (float)value > cutoff))
+                        continue;
+                    for (int k = 0; k < n; ++k)
+                        if (labels[pass * n + k] == from || labels[pass * n + k] == to)
+                            labels[pass * n + k] = from < to ? from : to;
+                    if (pass) continue;
+                    expect(edges[at].i == (tmap_u32)i && edges[at].j == (tmap_u32)j &&
+                               edges[at].distance == (float)value,
+                           "an edge");
+                    ++at;
+                }
+    found = 0;
+    for (int i = 0; i < n; ++i) {
+        if (labels[n + i] == (tmap_u32)i) labels[i] = (tmap_u32)found++;
+        expect(got[i] == labels[(int)labels[n + i]], "a label of linkage");
+    }
+    expect(count == found, "the number of components");
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static void test_errors(void) {
@@ -579,7 +655,7 @@ int main(int argc, char **argv) {
         test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
         test_groups(n), clear(), test_nearest(n), clear(), test_label(), clear();
         test_label3(), clear(), test_water(0), clear(), test_water(1), clear();
-        test_frames(0), clear(), test_frames(1), clear();
+        test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
     }
     return kit_end("test_library");
 }
