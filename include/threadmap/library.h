@@ -273,8 +273,8 @@ typedef struct threadmap_rmsd_job {
 // Example: two atoms, 2 apart in one frame and 3 in the other: 0.5.
 int threadmap_rmsd(const threadmap_rmsd_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// Clusters of n frames by the greedy algorithm of Daura et al. (molecules/gromos.h), in the order in
-// which it finds them.
+// Clusters of n frames by the greedy algorithm of Daura et al. (molecules/gromos.h), in the order
+// in which it finds them.
 typedef struct threadmap_gromos_job {
     const float *distances; // of all pairs, condensed
     tmap_u64 n;
