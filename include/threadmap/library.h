@@ -18,9 +18,8 @@
 //     content. Calls that run at the same time need one each.
 // bytes: the size of the workspace, at least 256. With a workspace it is not written.
 // stream: a cudaStream_t on the device that is current in the calling thread; 0: the default one.
-// A call allocates nothing, does not wait for the device, and can be captured in a graph. Pointers
-// in a job are device memory, at multiples of the size of what they point to. Results are the same
-// in every run.
+// A call allocates nothing and does not wait for the device. Pointers in a job are device memory,
+// at multiples of the size of what they point to. Results are the same in every run.
 // Returns 0, or an error: a negative one for a mistake in the call, before any work has begun; a
 // positive one is a cudaError_t.
 //

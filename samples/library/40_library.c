@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 40_library.c: the library from plain C, without nvcc: friends of friends. Points are linked if they
 // are within a radius of each other; linked points are of one group, directly or through others.
-// cc -I include samples/library/40_library.c -o friends -L build/library -lthreadmap -lm
+// cc -I include samples/library/40_library.c -o friends -L build/library -lthreadmap
 #include <stdio.h>
 #include <stdlib.h>
 #include <threadmap/library.h>
