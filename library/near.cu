@@ -64,27 +64,15 @@ struct pairs {
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, pairs *s) {
+static __global__ void BLOCK pairs_kernel(tmap_near_plan plan, pairs s) {
     const tmap_near points = {
-        {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
-    const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real),
-                                     s->wide ? 8u : 4u, s->both};
-    tmap_near_select(plan, points, choice, &s->list, s);
+        {s.search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
+    const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real), s.wide ? 8u : 4u,
+                                     s.both};
+    tmap_near_select(&plan, points, choice, &s.list, &s);
 }
 
-__global__ void BLOCK pairs_f32_2(tmap_near_plan p, pairs s) { run<float, 2, 0>(&p, &s); }
-__global__ void BLOCK pairs_f32_3(tmap_near_plan p, pairs s) { run<float, 3, 0>(&p, &s); }
-__global__ void BLOCK pairs_f64_2(tmap_near_plan p, pairs s) { run<double, 2, 0>(&p, &s); }
-__global__ void BLOCK pairs_f64_3(tmap_near_plan p, pairs s) { run<double, 3, 0>(&p, &s); }
-__global__ void BLOCK pairs_box_f32_2(tmap_near_plan p, pairs s) { run<float, 2, 1>(&p, &s); }
-__global__ void BLOCK pairs_box_f32_3(tmap_near_plan p, pairs s) { run<float, 3, 1>(&p, &s); }
-__global__ void BLOCK pairs_box_f64_2(tmap_near_plan p, pairs s) { run<double, 2, 1>(&p, &s); }
-__global__ void BLOCK pairs_box_f64_3(tmap_near_plan p, pairs s) { run<double, 3, 1>(&p, &s); }
-
-static const void *const pairs_kernels[8] = {
-    (const void *)pairs_f32_2,     (const void *)pairs_f32_3,     (const void *)pairs_f64_2,
-    (const void *)pairs_f64_3,     (const void *)pairs_box_f32_2, (const void *)pairs_box_f32_3,
-    (const void *)pairs_box_f64_2, (const void *)pairs_box_f64_3};
+static const void *const pairs_kernels[8] = NEAR_KERNELS(pairs_kernel);
 
 int threadmap_pairs(const threadmap_pairs_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {

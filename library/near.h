@@ -12,7 +12,7 @@
 // ---- kernels ------------------------------------------------------------------------------------
 //
 // The type and the number of coordinates, and whether the box is periodic, are constants of a
-// kernel: the arguments of the functions below.
+// kernel: its arguments, and those of the functions below.
 
 #define BLOCK __launch_bounds__(TMAP_NEAR_THREADS) // of a kernel
 
@@ -77,8 +77,17 @@ TMAP_DEVICE int near_chosen(void *job, tmap_pair, const void *a, const void *b, 
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// The kernel of a search among eight: floats of 2 and of 3 coordinates, doubles; then the same in a
+// The eight kernels of a search: floats of 2 and of 3 coordinates, doubles; then the same in a
 // periodic box.
+#define NEAR_KERNELS(kernel) \
+    { \
+        (const void *)kernel<float, 2, 0>, (const void *)kernel<float, 3, 0>, \
+            (const void *)kernel<double, 2, 0>, (const void *)kernel<double, 3, 0>, \
+            (const void *)kernel<float, 2, 1>, (const void *)kernel<float, 3, 1>, \
+            (const void *)kernel<double, 2, 1>, (const void *)kernel<double, 3, 1> \
+    }
+
+// The one for a job.
 static inline const void *near_kernel(const threadmap_near *by, const void *const *kernels) {
     const int boxed = by->box[0] > 0 || by->box[1] > 0 || (by->d == 3 && by->box[2] > 0);
     return kernels[4 * boxed + 2 * (by->type == THREADMAP_F64) + (by->d == 3)];

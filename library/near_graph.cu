@@ -10,26 +10,14 @@ struct graph {
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, graph *s) {
+static __global__ void BLOCK graph_kernel(tmap_near_plan plan, graph s) {
     const tmap_near points = {
-        {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
-    const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real), s->to.number, 1};
-    tmap_near_connect(plan, points, choice, &s->to, s);
+        {s.search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
+    const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real), s.to.number, 1};
+    tmap_near_connect(&plan, points, choice, &s.to, &s);
 }
 
-__global__ void BLOCK graph_f32_2(tmap_near_plan p, graph s) { run<float, 2, 0>(&p, &s); }
-__global__ void BLOCK graph_f32_3(tmap_near_plan p, graph s) { run<float, 3, 0>(&p, &s); }
-__global__ void BLOCK graph_f64_2(tmap_near_plan p, graph s) { run<double, 2, 0>(&p, &s); }
-__global__ void BLOCK graph_f64_3(tmap_near_plan p, graph s) { run<double, 3, 0>(&p, &s); }
-__global__ void BLOCK graph_box_f32_2(tmap_near_plan p, graph s) { run<float, 2, 1>(&p, &s); }
-__global__ void BLOCK graph_box_f32_3(tmap_near_plan p, graph s) { run<float, 3, 1>(&p, &s); }
-__global__ void BLOCK graph_box_f64_2(tmap_near_plan p, graph s) { run<double, 2, 1>(&p, &s); }
-__global__ void BLOCK graph_box_f64_3(tmap_near_plan p, graph s) { run<double, 3, 1>(&p, &s); }
-
-static const void *const graph_kernels[8] = {
-    (const void *)graph_f32_2,     (const void *)graph_f32_3,     (const void *)graph_f64_2,
-    (const void *)graph_f64_3,     (const void *)graph_box_f32_2, (const void *)graph_box_f32_3,
-    (const void *)graph_box_f64_2, (const void *)graph_box_f64_3};
+static const void *const graph_kernels[8] = NEAR_KERNELS(graph_kernel);
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {

@@ -10,25 +10,13 @@ struct groups {
 };
 
 template <class Real, tmap_u32 Axes, int Boxed>
-TMAP_DEVICE void run(const tmap_near_plan *plan, groups *s) {
+static __global__ void BLOCK groups_kernel(tmap_near_plan plan, groups s) {
     const tmap_near points = {
-        {s->search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
-    tmap_near_link(plan, points, near_linked<Real, Axes, Boxed>, &s->to, s);
+        {s.search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
+    tmap_near_link(&plan, points, near_linked<Real, Axes, Boxed>, &s.to, &s);
 }
 
-__global__ void BLOCK groups_f32_2(tmap_near_plan p, groups s) { run<float, 2, 0>(&p, &s); }
-__global__ void BLOCK groups_f32_3(tmap_near_plan p, groups s) { run<float, 3, 0>(&p, &s); }
-__global__ void BLOCK groups_f64_2(tmap_near_plan p, groups s) { run<double, 2, 0>(&p, &s); }
-__global__ void BLOCK groups_f64_3(tmap_near_plan p, groups s) { run<double, 3, 0>(&p, &s); }
-__global__ void BLOCK groups_box_f32_2(tmap_near_plan p, groups s) { run<float, 2, 1>(&p, &s); }
-__global__ void BLOCK groups_box_f32_3(tmap_near_plan p, groups s) { run<float, 3, 1>(&p, &s); }
-__global__ void BLOCK groups_box_f64_2(tmap_near_plan p, groups s) { run<double, 2, 1>(&p, &s); }
-__global__ void BLOCK groups_box_f64_3(tmap_near_plan p, groups s) { run<double, 3, 1>(&p, &s); }
-
-static const void *const groups_kernels[8] = {
-    (const void *)groups_f32_2,     (const void *)groups_f32_3,     (const void *)groups_f64_2,
-    (const void *)groups_f64_3,     (const void *)groups_box_f32_2, (const void *)groups_box_f32_3,
-    (const void *)groups_box_f64_2, (const void *)groups_box_f64_3};
+static const void *const groups_kernels[8] = NEAR_KERNELS(groups_kernel);
 
 int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream) {

@@ -20,37 +20,19 @@ TMAP_DEVICE float nearest_bound(void *, const tmap_near_box *a, const tmap_near_
 }
 
 template <class Real, tmap_u32 Axes, tmap_u32 Width>
-TMAP_DEVICE void run(const tmap_near_plan *plan, nearest *s) {
-    const tmap_points points = {s->set, 0, sizeof(Real), Axes};
-    const tmap_near_k k = {Width, nearest_measure<Real, Axes>, nearest_bound<Axes>, s->self, 1};
-    tmap_near_nearest(plan, points, k, &s->to, s);
+static __global__ void BLOCK nearest_kernel(tmap_near_plan plan, nearest s) {
+    const tmap_points points = {s.set, 0, sizeof(Real), Axes};
+    const tmap_near_k k = {Width, nearest_measure<Real, Axes>, nearest_bound<Axes>, s.self, 1};
+    tmap_near_nearest(&plan, points, k, &s.to, &s);
 }
 
-__global__ void BLOCK nearest_f32_2_8(tmap_near_plan p, nearest s) { run<float, 2, 8>(&p, &s); }
-__global__ void BLOCK nearest_f32_2_16(tmap_near_plan p, nearest s) { run<float, 2, 16>(&p, &s); }
-__global__ void BLOCK nearest_f32_2_32(tmap_near_plan p, nearest s) { run<float, 2, 32>(&p, &s); }
-__global__ void BLOCK nearest_f32_2_64(tmap_near_plan p, nearest s) { run<float, 2, 64>(&p, &s); }
-__global__ void BLOCK nearest_f32_3_8(tmap_near_plan p, nearest s) { run<float, 3, 8>(&p, &s); }
-__global__ void BLOCK nearest_f32_3_16(tmap_near_plan p, nearest s) { run<float, 3, 16>(&p, &s); }
-__global__ void BLOCK nearest_f32_3_32(tmap_near_plan p, nearest s) { run<float, 3, 32>(&p, &s); }
-__global__ void BLOCK nearest_f32_3_64(tmap_near_plan p, nearest s) { run<float, 3, 64>(&p, &s); }
-__global__ void BLOCK nearest_f64_2_8(tmap_near_plan p, nearest s) { run<double, 2, 8>(&p, &s); }
-__global__ void BLOCK nearest_f64_2_16(tmap_near_plan p, nearest s) { run<double, 2, 16>(&p, &s); }
-__global__ void BLOCK nearest_f64_2_32(tmap_near_plan p, nearest s) { run<double, 2, 32>(&p, &s); }
-__global__ void BLOCK nearest_f64_2_64(tmap_near_plan p, nearest s) { run<double, 2, 64>(&p, &s); }
-__global__ void BLOCK nearest_f64_3_8(tmap_near_plan p, nearest s) { run<double, 3, 8>(&p, &s); }
-__global__ void BLOCK nearest_f64_3_16(tmap_near_plan p, nearest s) { run<double, 3, 16>(&p, &s); }
-__global__ void BLOCK nearest_f64_3_32(tmap_near_plan p, nearest s) { run<double, 3, 32>(&p, &s); }
-__global__ void BLOCK nearest_f64_3_64(tmap_near_plan p, nearest s) { run<double, 3, 64>(&p, &s); }
-
 // By type, then coordinates, then the width of a row.
-static const void *const nearest_kernels[16] = {
-    (const void *)nearest_f32_2_8,  (const void *)nearest_f32_2_16, (const void *)nearest_f32_2_32,
-    (const void *)nearest_f32_2_64, (const void *)nearest_f32_3_8,  (const void *)nearest_f32_3_16,
-    (const void *)nearest_f32_3_32, (const void *)nearest_f32_3_64, (const void *)nearest_f64_2_8,
-    (const void *)nearest_f64_2_16, (const void *)nearest_f64_2_32, (const void *)nearest_f64_2_64,
-    (const void *)nearest_f64_3_8,  (const void *)nearest_f64_3_16, (const void *)nearest_f64_3_32,
-    (const void *)nearest_f64_3_64};
+#define NEAREST_WIDTHS(Real, Axes) \
+    (const void *)nearest_kernel<Real, Axes, 8>, (const void *)nearest_kernel<Real, Axes, 16>, \
+        (const void *)nearest_kernel<Real, Axes, 32>, (const void *)nearest_kernel<Real, Axes, 64>
+static const void *const nearest_kernels[16] = {NEAREST_WIDTHS(float, 2), NEAREST_WIDTHS(float, 3),
+                                                NEAREST_WIDTHS(double, 2),
+                                                NEAREST_WIDTHS(double, 3)};
 
 int threadmap_nearest_width(int k) {
     return k < 1 || k > (int)TMAP_NEAR_K_MAX ? 0 : k <= 8 ? 8 : k <= 16 ? 16 : k <= 32 ? 32 : 64;
