@@ -470,6 +470,17 @@ static void test_water(int flood) {
 
 // ---- frames -------------------------------------------------------------------------------------
 
+// The distance of two atoms of a frame, to the nearest image with a box.
+static double atoms_apart(const float *frame, const float *box, tmap_u32 i, tmap_u32 j) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        double t = (double)frame[3 * i + k] - (double)frame[3 * j + k];
+        if (box) t -= (double)box[k] * rint(t / (double)box[k]);
+        sum += t * t;
+    }
+    return sqrt(sum);
+}
+
 static void test_frames(int turned) {
     const int n = 2 + below(40), frames = 1 + below(20), some = below(2), all = below(2);
     const int count = some ? 2 + below(n - 1) : n, weighted = below(2);
@@ -494,10 +505,21 @@ static void test_frames(int turned) {
                                  (tmap_u32)(some ? count : 0),
                                  some ? (tmap_u32 *)put(atoms, (tmap_u64)count * 4) : 0,
                                  weighted ? (float *)put(weights, (tmap_u64)count * 4) : 0};
+    const int boxed = !turned && below(2), bounded = !turned && below(2);
+    float *boxes = (float *)kit_host((tmap_u64)(frames + 1) * 12);
+    for (int i = 0; i < 3 * (frames + 1); ++i) boxes[i] = (float)(8 + 4 * uniform());
+    kit_more(", boxes %d, bounds %d", boxed, bounded);
     float *to = (float *)put(all ? 0 : reference, (tmap_u64)n * 3 * 4), *from = all ? 0 : to;
     float *out = (float *)put(0, (tmap_u64)values * 4);
     const threadmap_rmsd_job rmsd = {of, from, out};
-    threadmap_drmsd_job drmsd = {of, 0, from, 0, out, 0, 0, 0};
+    const threadmap_drmsd_job drmsd = {of,
+                                       boxed ? (float *)put(boxes, (tmap_u64)frames * 12) : 0,
+                                       from,
+                                       boxed ? (float *)put(boxes + 3 * frames, 12) : 0,
+                                       out,
+                                       bounded ? 2.5f : 0,
+                                       bounded ? 6.5f : 0,
+                                       0};
     RETURNS(turned ? RUN(rmsd, &rmsd) : RUN(drmsd, &drmsd), 0);
     got = (float *)kit_host((tmap_u64)values * 4 + 4), get(got, out, (tmap_u64)values * 4);
     for (int a = 0, at = 0; a < frames; ++a)
@@ -508,16 +530,18 @@ static void test_frames(int turned) {
             double terms = 0, sums = 0;
             for (int i = 0; i < count; ++i)
                 for (int j = 0; j < i; ++j) {
-                    double d[2] = {0, 0};
-                    for (int k = 0; k < 3; ++k) {
-                        const double s = (double)(u.x[3 * i + k] - u.x[3 * j + k]);
-                        const double t = (double)(v.x[3 * i + k] - v.x[3 * j + k]);
-                        d[0] += s * s, d[1] += t * t;
-                    }
-                    const double w = (double)(u.w[i] * u.w[j]), t = sqrt(d[0]) - sqrt(d[1]);
+                    const tmap_u32 x = atoms ? atoms[i] : (tmap_u32)i,
+                                   y = atoms ? atoms[j] : (tmap_u32)j;
+                    const int of_bounds = all ? 0 : frames;
+                    const double d = atoms_apart(xyz + n * 3 * of_bounds,
+                                                 boxed ? boxes + 3 * of_bounds : 0, x, y);
+                    const double w = (double)(u.w[i] * u.w[j]);
+                    const double t = atoms_apart(p, boxed ? boxes + 3 * a : 0, x, y) -
+                                     atoms_apart(q, boxed ? boxes + 3 * b : 0, x, y);
+                    if (bounded && !(2.5 < d && d < 6.5)) continue;
                     terms += w * t * t, sums += w;
                 }
-            const double right = turned ? rmsd_define(&u, &v) : sqrt(terms / sums);
+            const double right = turned ? rmsd_define(&u, &v) : sums > 0 ? sqrt(terms / sums) : 0;
             EXPECT(fabs((double)got[at] - right) <= 1e-4 * (1 + right), "frames %d, %d: %g, not %g",
                    a, b, (double)got[at], right);
         }
