@@ -30,6 +30,7 @@
 
 #include "core.h"
 
+#if !TMAP_NVRTC
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -309,6 +310,7 @@ int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u6
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif
