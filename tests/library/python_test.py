@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
 
 ROOT = os.environ.get("TMAP_ROOT") or \
@@ -217,6 +218,81 @@ def refusals():
             check(False, f"{what} is taken")
 
 
+class Elsewhere:
+    """An array that claims to be on a GPU, with the names that arrays.py uses of CuPy's and of
+    PyTorch's: what is called and what comes back, without a GPU."""
+    is_cuda, device = True, contextlib.nullcontext()
+    __cuda_array_interface__ = None
+
+    def __init__(self, of):
+        self.of, self.shape, self.dtype = of, of.shape, of.dtype
+        self.data = type("data", (), {"ptr": of.ctypes.data})
+
+    def __getitem__(self, at):
+        return type(self)(np.asarray(self.of[getattr(at, "of", at)]))
+
+    def __setitem__(self, at, value):
+        self.of[at.of] = value
+
+    def data_ptr(self):
+        return self.data.ptr
+
+    def to(self, dtype):
+        return type(self)(self.of.astype(dtype))
+
+    def contiguous(self):
+        return type(self)(np.ascontiguousarray(self.of))
+
+
+for name in "lt", "le", "ge", "ne", "int", "bool", "len":
+    def forward(self, *others, name=f"__{name}__"):
+        got = getattr(self.of, name)(*others)
+        return type(self)(np.asarray(got)) if others else got
+    setattr(Elsewhere, f"__{name}__", forward)
+for name in "min", "max":
+    setattr(Elsewhere, name, lambda self, name=name: getattr(self.of, name)())
+
+
+def elsewhere(kind):
+    """The module named cupy or torch, whose arrays are those."""
+    array = type("array", (Elsewhere,), {"__module__": kind})
+    module = types.ModuleType(kind)
+
+    def make(x, dtype=None, device=None):
+        return x if isinstance(x, array) and dtype is None else array(
+            np.array(getattr(x, "of", x), dtype, order="C"))
+    module.asarray = module.as_tensor = module.ascontiguousarray = make
+    module.empty = lambda shape, dtype, device=None: array(np.empty(shape, dtype))
+    module.cuda = types.SimpleNamespace(
+        device=lambda device: device, get_current_stream=lambda: types.SimpleNamespace(ptr=0),
+        current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+    for dtype in "uint8", "int16", "int32", "int64", "float32", "float64":
+        setattr(module, dtype, dtype)
+    return module, array
+
+
+def gpus(rng):
+    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind."""
+    x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
+    heights = rng.integers(0, 9, (20, 30)).astype("int32")
+    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
+             "groups": (x, 0.2), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "drmsd": (rng.random((4, 6, 3)),),
+             "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
+    threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
+    for kind in "cupy", "torch":
+        sys.modules[kind], array = elsewhere(kind)
+        for name, (first, *rest) in calls.items():
+            call = getattr(threadmap, name)
+            want, got = (out if isinstance(out, tuple) else (out,)
+                         for out in (call(first, *rest), call(array(first), *rest)))
+            for one, other in zip(want, got):
+                check(np.array_equal(one, getattr(other, "of", other)) and
+                      isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
+        del sys.modules[kind]
+    del threadmap.arrays._library.loaded[False]
+
+
 def examples():
     """Each line of docs/python.md that prints says what."""
     with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
@@ -272,6 +348,7 @@ def main():
     for _ in range(25):
         for some in distances, near, maps, frames:
             some(rng)
+    gpus(rng)
     refusals()
     examples()
     structures()
