@@ -54,7 +54,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
 CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/near_graph", "triangle/near_groups", "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
-                "adaptive/mandelbrot", "adaptive/mandelbrot_pixels",
+                "adaptive/mandelbrot", "adaptive/mandelbrot_pixels", "library",
                 "molecules/drmsd", "molecules/drmsd_frames", "molecules/drmsd_matrix",
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
                 "molecules/rmsd",
