@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_near_nearest: the k nearest against sorting all distances: every small n and some larger ones,
 // 1 to 8 coordinates, floats and doubles, one set and two, orders, points that coincide or are not
-// finite, with and without the point itself, limits, more neighbours than points; shares and grids.
+// finite, three measures, with and without the point itself, limits, more neighbours than points;
+// shares and grids.
 #define TMAPI_NEAR_UNITS 48u // so that small sizes have runs of leaves
 #define TMAPI_NEAR_ITEMS 30u
 #include "triangle/near_check.h"
@@ -9,42 +10,48 @@
 #include <threadmap/triangle/near_nearest.h>
 
 typedef struct job {
-    tmap_u32 d, size;
+    tmap_u32 d, size, way; // way: the measure, a WAY
     void *set, *second;
     tmap_near_nearest_to to;
 } job;
 
-// The square of the distance, in the type of the coordinates.
-TMAP_FN void square_of(tmap_u32 d, tmap_u32 size, const void *a, const void *b, void *value) {
-    if (size == 8) {
-        double sum = 0;
-        for (tmap_u32 k = 0; k < d; ++k) {
-            const double t = ((const double *)a)[k] - ((const double *)b)[k];
-            sum += t * t;
-        }
-        *(double *)value = sum;
-    } else {
-        float sum = 0;
-        for (tmap_u32 k = 0; k < d; ++k) {
-            const float t = ((const float *)a)[k] - ((const float *)b)[k];
-            sum += t * t;
-        }
-        *(float *)value = sum;
+enum { SQUARE, SUM, MAX, WAYS };
+
+// A measure in the type of the coordinates: the square of the distance, the sum or the largest of
+// the differences.
+#define MEASURE_OF(name, type, abs) \
+    TMAP_FN type name(tmap_u32 way, tmap_u32 d, const void *a, const void *b) { \
+        type found = 0; \
+        for (tmap_u32 k = 0; k < d; ++k) { \
+            const type t = ((const type *)a)[k] - ((const type *)b)[k], far = abs(t); \
+            if (way == SQUARE) found += t * t; \
+            if (way == SUM) found += far; \
+            if (way == MAX && far > found) found = far; \
+        } \
+        return found; \
     }
-}
+MEASURE_OF(measure_f32, float, fabsf)
+MEASURE_OF(measure_f64, double, fabs)
 
 static __device__ void measure(void *at, const void *a, const void *b, void *value) {
-    square_of(((job *)at)->d, ((job *)at)->size, a, b, value);
+    const job *j = (const job *)at;
+    if (j->size == 8)
+        *(double *)value = measure_f64(j->way, j->d, a, b);
+    else
+        *(float *)value = measure_f32(j->way, j->d, a, b);
 }
 static __device__ float bound(void *at, const tmap_near_box *a, const tmap_near_box *b) {
-    return tmap_near_least_square(a, b, ((job *)at)->d);
+    const job *j = (const job *)at;
+    return j->way == SUM   ? tmap_near_least_sum(a, b, j->d)
+           : j->way == MAX ? tmap_near_least_max(a, b, j->d)
+                           : tmap_near_least_square(a, b, j->d);
 }
 
 #define KERNELS_OF(K) \
     K(3, float, 16, 0, 1) \
     K(3, float, 1, 0, 0) \
-    K(2, double, 5, 0, 0) K(1, float, 64, 1, 0) K(8, float, 7, 1, 1) K(5, double, 64, 0, 1) \
-        K(2, float, 2, 1, 0)
+    K(2, double, 5, 0, 0) \
+    K(1, float, 64, 1, 0) K(8, float, 7, 1, 1) K(5, double, 64, 0, 1) K(2, float, 2, 1, 0)
 #define KERNEL(D, type, K, self, root) \
     static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) \
         find_##D##_##type##_##K(tmap_near_plan plan, job j) { \
@@ -75,18 +82,18 @@ static int compare(const void *a, const void *b) {
 
 // What must be written for a point: fills `want` with k neighbours and returns their number.
 static tmap_u32 want_of(const struct kernel_of *kernel, tmap_near_shape s, const unsigned char *a,
-                        const unsigned char *b, tmap_u32 m, tmap_u32 i, int two, double limit,
+                        const unsigned char *b, tmap_u32 m, tmap_u32 i, int two, const job *j,
                         neighbour *all) {
     const tmap_u32 bytes = s.d * s.size;
     const tmap_near_shape second = {m, s.d, s.size};
     tmap_u32 count = 0;
-    for (tmap_u32 j = 0; j < m && is_finite(s, a, i); ++j) {
-        double value = 0;
-        if ((!two && i == j && !kernel->self) || !is_finite(second, b, j)) continue;
-        square_of(s.d, s.size, a + (tmap_u64)i * bytes, b + (tmap_u64)j * bytes, &value);
-        if (s.size == 4) value = (double)*(const float *)&value;
-        if (limit > 0 && !(value < limit)) continue;
-        all[count].measure = value, all[count].number = j, ++count;
+    for (tmap_u32 c = 0; c < m && is_finite(s, a, i); ++c) {
+        const unsigned char *u = a + (tmap_u64)i * bytes, *v = b + (tmap_u64)c * bytes;
+        if ((!two && i == c && !kernel->self) || !is_finite(second, b, c)) continue;
+        const double value =
+            s.size == 8 ? measure_f64(j->way, s.d, u, v) : (double)measure_f32(j->way, s.d, u, v);
+        if (j->to.limit > 0 && !(value < j->to.limit)) continue;
+        all[count].measure = value, all[count].number = c, ++count;
     }
     qsort(all, count, sizeof *all, compare);
     return count < kernel->k ? count : kernel->k;
@@ -104,6 +111,7 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 others) {
     unsigned char *a = (unsigned char *)points_of(state, shape, kind, 0), *b = a;
     job j;
     memset(&j, 0, sizeof j);
+    j.way = (tmap_u32)(kit_random(state) % WAYS);
     j.set =
         prepared(shape, kit_to_device(a, (tmap_u64)n * k->d * k->size), order_of(state, shape, a));
     if (two) {
@@ -137,7 +145,7 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 others) {
     neighbour *want = (neighbour *)kit_host((m + 1) * sizeof *want);
     tmap_u64 wrong[3] = {0, 0, 0};
     for (tmap_u32 i = 0; i < n; ++i) {
-        const tmap_u32 count = want_of(k, shape, a, b, m, i, two, limit, want);
+        const tmap_u32 count = want_of(k, shape, a, b, m, i, two, &j, want);
         for (tmap_u32 x = 0; x < k->k; ++x) {
             const tmap_u64 at = (tmap_u64)i * k->k + x;
             double v = x < count ? want[x].measure : (double)INFINITY;

@@ -237,8 +237,9 @@ TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_cho
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             const tmap_u64 start = of->start[y + r];
-            row[r] = *to, count[r] = of->count[y + r], fits |= (tmap_u32)(start != ~0ull) << r;
-            row[r].columns = (char *)to->columns + start * to->number;
+            row[r] = *to, count[r] = of->count[y + r];
+            if (start == ~0ull) continue;
+            fits |= 1u << r, row[r].columns = (char *)to->columns + start * to->number;
             if (to->values) row[r].values = (char *)to->values + start * to->bytes;
         }
         TMAPI_NO_UNROLL
@@ -270,9 +271,9 @@ TMAP_DEVICE void tmapi_near_graph_write(const tmapi_near *s, const tmap_near_cho
 
 // The step of tmap_near_graph that your kernel does, in two launches: the first counts the
 // neighbours of each point, the second one writes them. choice.both is 1, .number and .bytes those
-// of `to`. All threads of all blocks call it, in blocks of TMAP_NEAR_THREADS threads, with the same
-// `to` as tmap_near_graph. plan: of tmap_near_graph_plan_make; with a plan of another kind the call
-// does nothing.
+// of `to`, else the call does nothing. All threads of all blocks call it, in blocks of
+// TMAP_NEAR_THREADS threads, with the same `to` as tmap_near_graph. plan: of
+// tmap_near_graph_plan_make; with a plan of another kind the call does nothing.
 TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
                                    tmap_near_choice choice, const tmap_near_graph_to *to,
                                    void *job) {
@@ -287,7 +288,11 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     tmap_near_graph_to out = *to;
     tmap_u32 width = total;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GRAPH, "tmap_near_connect")) return;
-    if (plan->kind != TMAP_NEAR_KIND_GRAPH) return;
+    const int agree = to->number == choice.number && to->bytes == choice.bytes && choice.both != 0;
+    if (!TMAPI_CHECK(agree, "tmap_near_connect",
+                     "choice is not both ways or has other sizes than to"))
+        return;
+    if (plan->kind != TMAP_NEAR_KIND_GRAPH || !agree) return;
     out.number = choice.number, out.bytes = choice.bytes; // constants
     points.bulk = 0;
     tmapi_near s = tmapi_near_begin(plan, points, 0, job);

@@ -15,9 +15,14 @@
 // union for each pair of boxes; a point that is known to be of a leaf's group is not tested with
 // it.
 //
-// DBSCAN (Ester et al. 1996): count the neighbours of each point by tmap_near_rows; tmap_near_cores
-// makes the order of the core points; prepare these as a set of their own, link them; find for each
-// point its smallest neighbour among them, by tmap_near_rows with two sets; tmap_near_borders.
+// DBSCAN (Ester et al. 1996), with min_samples = least + 1:
+//     a kernel of tmap_near_rows counts the neighbours of each point
+//     tmap_near_cores(n, order, counts, least, cores, stream);
+//     tmap_near_prepare(shape, points, cores, core_set, stream); // of n places, some of no point
+//     tmap_near_groups(&plan, &j, &j.to, stream);                // j.to.set = core_set
+//     a kernel of tmap_near_rows with points.b = core_set, and tmap_near_plan_others(&rows, n),
+//         finds the least number j of each point's neighbours, from zero = 0xffffffff on
+//     tmap_near_borders(n, least_numbers, j.to.labels, stream);
 #ifndef TMAP_TRIANGLE_NEAR_GROUPS_H
 #define TMAP_TRIANGLE_NEAR_GROUPS_H
 

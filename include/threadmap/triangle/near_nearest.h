@@ -74,7 +74,9 @@ typedef struct tmap_near_nearest_to {
     double limit;      // only points with a smaller measure; 0: any
 } tmap_near_nearest_to;
 
-// A bound for squares of distances along the first `axes` coordinates, computed by differences.
+// Bounds for measures along the first `axes` coordinates, computed by differences: the square of
+// the distance, the sum of the differences (Manhattan), the largest of them (Chebyshev). Boxes are
+// floats, rounded outward, and a bound is rounded too: multiply one of yours by 1 - 2^-17 as well.
 TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near_box *b,
                                          tmap_u32 axes) {
     float least = 0;
@@ -83,6 +85,20 @@ TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near
         const float low = tmapi_near_least(a, b, k);
         least = fmaf(low, low, least);
     }
+    return least * (2 - TMAPI_NEAR_ROOM);
+}
+TMAP_DEVICE float tmap_near_least_sum(const tmap_near_box *a, const tmap_near_box *b,
+                                      tmap_u32 axes) {
+    float least = 0;
+#pragma unroll
+    for (tmap_u32 k = 0; k < axes; ++k) least += tmapi_near_least(a, b, k);
+    return least * (2 - TMAPI_NEAR_ROOM);
+}
+TMAP_DEVICE float tmap_near_least_max(const tmap_near_box *a, const tmap_near_box *b,
+                                      tmap_u32 axes) {
+    float least = 0;
+#pragma unroll
+    for (tmap_u32 k = 0; k < axes; ++k) least = fmaxf(least, tmapi_near_least(a, b, k));
     return least * (2 - TMAPI_NEAR_ROOM);
 }
 
