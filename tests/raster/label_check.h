@@ -8,7 +8,8 @@
 #include <threadmap/raster/label_measure.h>
 
 // Cells as numbers, slice by slice and row by row: neighbours with equal numbers are of one component,
-// NaN is of none. neighbours: 4 or 8: slices are images; 6, 18, 26.
+// NaN is of none. neighbours: 4 or 8: slices are images; 6, 18, 26, with bits of periodic axes x, y, z
+// from bit 8 on.
 typedef struct label_cells {
     tmap_u64 width, height, depth;
     int neighbours;
@@ -41,7 +42,7 @@ static inline tmap_u32 label_hash(tmap_u64 x) { return (tmap_u32)check_hash(x, 1
 static label_truth label_truth_of(const label_cells *c) {
     const tmap_i64 w = (tmap_i64)c->width, h = (tmap_i64)c->height, d = (tmap_i64)c->depth;
     const tmap_u64 cells = c->width * c->height * c->depth;
-    const int n = c->neighbours, images = n == 4 || n == 8;
+    const int n = c->neighbours & 0xff, around = c->neighbours >> 8, images = n == 4 || n == 8;
     const int axes = n == 4 || n == 6 ? 1 : n == 8 || n == 18 ? 2 : 3; // that differ
     tmap_u64 *stack = (tmap_u64 *)kit_host(cells * 8);
     label_truth t;
@@ -71,7 +72,10 @@ static label_truth label_truth_of(const label_cells *c) {
             if (z > s->back) s->back = (tmap_u32)z;
             for (int k = images ? 9 : 0; k < (images ? 18 : 27); ++k) {
                 const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-                const tmap_i64 nx = x + dx, ny = y + dy, nz = z + dz, to = (nz * h + ny) * w + nx;
+                const tmap_i64 nx = around & 1 ? (x + dx + w) % w : x + dx;
+                const tmap_i64 ny = around & 2 ? (y + dy + h) % h : y + dy;
+                const tmap_i64 nz = around & 4 ? (z + dz + d) % d : z + dz;
+                const tmap_i64 to = (nz * h + ny) * w + nx;
                 if (abs(dx) + abs(dy) + abs(dz) > axes || nx < 0 || ny < 0 || nz < 0 || nx >= w ||
                     ny >= h || nz >= d || t.labels[to] || c->values[to] != value)
                     continue;

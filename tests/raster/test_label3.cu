@@ -165,6 +165,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, in
     c.kind = kind, c.seed = kit_below(&label_random, 1000000);
     if (c.seed % 2 && i % 5 < 3) // volumes of values
         c.map.kind = kinds[c.seed / 2 % 4] + (c.seed / 8 % 2 ? TMAP_LABEL3_NOT_ZERO : 0);
+    if (i % 5 < 3 && c.seed / 64 % 2) c.map.neighbours |= (int)(c.seed / 128 % 8) << 8; // periodic
     c.map.pitch = c.map.kind == TMAP_LABEL3_BITS ? (width + 31) / 32 : width;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (c.map.pitch + 15) / 16 * 16; // words are read at a time
@@ -177,8 +178,8 @@ static void test_random(int maps) {
         const int small = i % 3 == 0;
         const tmap_u64 w = 1 + kit_below(&label_random, 70),
                        h = 1 + kit_below(&label_random, small ? 9 : 40);
-        const test_case c = make(w, h, 1 + kit_below(&label_random, small ? 40 : 9), i,
-                                 (int)kit_below(&label_random, KINDS));
+        const tmap_u64 d = 1 + kit_below(&label_random, i % 7 == 0 ? 1 : small ? 40 : 9);
+        const test_case c = make(w, h, d, i, (int)kit_below(&label_random, KINDS));
         check(&c);
     }
 }
@@ -240,6 +241,9 @@ static void test_plans(void) {
     BAD(neighbours, 0);
     BAD(neighbours, 12);
     BAD(neighbours, 27);
+    BAD(neighbours, 26 + 0x800);
+    BAD(neighbours, -1);
+    BAD(neighbours, 8 + TMAP_LABEL3_PERIODIC_X);
 #undef BAD
     kit_case("%s", "plans");
     bad = good, bad.kind = TMAP_LABEL3_U8, bad.neighbours = 8; // images of values

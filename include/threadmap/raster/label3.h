@@ -14,13 +14,17 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label3(&plan, cells, workspace, labels, count, stream); // label_measure.h: shapes
 //
+// Axes of a volume may be periodic: 26 + TMAP_LABEL3_PERIODIC_X neighbours. A picture with such axes
+// is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
+//
 // The images of a batch are labelled by label.h, several narrow ones side by side. For volumes,
 // neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18, one with 6.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
-// forest: its cells are connected. Five launches:
+// forest: its cells are connected. Five launches, six with periodic axes:
 //     local   a block of threads packs a tile of 512 words and unites its runs in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
+//     close   unites runs over the ends of periodic axes
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells
 //     write   gives cells their labels
@@ -195,14 +199,14 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             const tmapi_label3_same is =
                 f.tile ? same_of[k + 1]
                        : tmapi_label3_same_across(job, at, to, cross, (use_l ? 1 : 0) | use_r * 2);
-            const tmap_u32 go = w.all & ~w.row[1], its_go = v.all & ~v.row[1];
             straight = k < 0 ? 0 : is.straight & w.all & v.all;
             left = is.left & w.all & (k < 0 ? l.all >> 31 : v.all << 1 | l.all >> 31);
             right = is.right & w.all & (v.all >> 1 | r.all << 31);
             if (!sides) left = 0;
             if (!sides || k < 0) right = 0;
             left &= ~(straight | straight << 1), right &= ~(straight | straight >> 1);
-            straight &= ~(straight << 1 & go & its_go); // the first touch of each pair of runs
+            straight &=
+                ~(straight << 1 & w.all & ~w.row[1]); // the first touch of each pair of runs
             straight &= ~(k == 0 ? known.y : k == 1 ? known.z : 0);
         } else if (k >= 0) {
             const tmap_u32 mine = tmapi_label3_some(&w, 0x2135u >> 4 * k & 15);
@@ -470,6 +474,83 @@ static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
     tmapi_label3_unite(&job, recent, queue, 1);
 }
 
+// The number of the run of a cell of the map; ~0 if it belongs to no component.
+TMAP_DEVICE tmap_u32 tmapi_label3_run_of(const tmapi_label3_job *job, const tmap_u32 *cell,
+                                         const int values) {
+    const tmapi_label3_at at = {cell[0] / 32, cell[1] / job->gy, cell[2] / job->gz};
+    const tmap_u32 number = tmapi_label3_number(job, at, values), bit = 1u << cell[0] % 32;
+    tmapi_label3_near w;
+    w.all = tmapi_label3_group(job, number, w.row, values);
+    w.runs = tmapi_label3_runs(number, values);
+    const tmap_u32 r = cell[2] % job->gz * 2 + cell[1] % job->gy;
+    return w.row[r] & bit ? tmapi_label3_node(&w, bit, values) : ~0u;
+}
+
+// 1 if two cells have one value.
+TMAP_DEVICE int tmapi_label3_equal(const tmapi_label3_job *job, const tmap_u32 *a,
+                                   const tmap_u32 *b) {
+    const int kind = tmapi_label3_kind(job);
+    return tmapi_label3_value(job->cells, a[2] * job->slice + a[1] * job->pitch + a[0], kind) ==
+           tmapi_label3_value(job->cells, b[2] * job->slice + b[1] * job->pitch + b[0], kind);
+}
+
+// The argument of all kernels of a volume, which begins with that of the others. periodic: a bit an
+// axis. cells: of the first column, row or slice of each such axis, 0 for other axes.
+typedef struct tmapi_label3_around {
+    tmapi_label3_job job;
+    tmap_u64 cells[3];
+    tmap_u32 periodic;
+} tmapi_label3_around;
+
+// Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
+// these cells. Collective for the warp.
+TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmap_u64 i, const int values) {
+    const tmapi_label3_job *job = &a->job;
+    const tmap_u32 size[3] = {job->width, job->height, job->depth}, n = (tmap_u32)job->neighbours;
+    const tmap_u32 axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
+    tmap_u32 axis = 0, cell[3] = {0, 0, 0}, mine = ~0u;
+    tmap_u64 touch = ~0ull;
+    while (axis < 3 && i >= a->cells[axis]) i -= a->cells[axis++];
+    const tmap_u32 u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2; // the other axes
+    if (axis < 3) {
+        cell[u] = (tmap_u32)(i % size[u]), cell[v] = (tmap_u32)(i / size[u]);
+        mine = tmapi_label3_run_of(job, cell, values);
+    }
+    for (tmap_u32 k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
+        const tmap_u32 du = k % 3, dv = k / 3; // 2: one back
+        tmap_u32 to[3] = {cell[0], cell[1], cell[2]}, its = ~0u;
+        int there = mine != ~0u && touch == ~0ull && 1u + (du > 0) + (dv > 0) <= axes;
+        if (there) {
+            to[axis] = size[axis] - 1;
+            to[u] += du ? du == 1 ? 1 : size[u] - 1 : 0,
+                to[v] += dv ? dv == 1 ? 1 : size[v] - 1 : 0;
+            if (du && (du == 1) != (to[u] < size[u])) there = a->periodic >> u & 1;
+            if (dv && (dv == 1) != (to[v] < size[v])) there = there && a->periodic >> v & 1;
+            to[u] -= to[u] < size[u] ? 0 : size[u], to[v] -= to[v] < size[v] ? 0 : size[v];
+            if (there) its = tmapi_label3_run_of(job, to, values);
+            if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+        }
+        if (k == 0) { // then the others are of its component; the lane before may do the same
+            if (its != ~0u) touch = (tmap_u64)mine << 32 | its;
+            const tmap_u64 before = __shfl_up_sync(~0u, touch, 1);
+            if (threadIdx.x % 32 && before == touch) its = ~0u;
+        }
+        if (its != ~0u)
+            tmapi_forest_unite(job->parent, mine, its,
+                               values ? tmapi_label3_earlier_value : tmapi_label3_earlier, job);
+    }
+}
+
+// Unites runs over the ends of periodic axes.
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+    tmapi_label3_close_kernel(tmapi_label3_around a) {
+    const tmap_u64 i = (tmap_u64)blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
+    if (a.job.kind > TMAP_LABEL3_BITS)
+        tmapi_label3_close(&a, i, 1);
+    else
+        tmapi_label3_close(&a, i, 0);
+}
+
 // Gives each run its root; marks and counts the first cells of components. A root does not change
 // here, so that loads from caches find it.
 TMAP_DEVICE void tmapi_label3_roots(const tmapi_label3_job *job, const int values) {
@@ -624,14 +705,16 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
-// Cost: cells are read once and labels written once; the rest grows with the number of runs. Values
-// are not measured on a GPU yet.
+// Cost: cells are read once and labels written once; the rest grows with the number of runs. A
+// periodic axis adds 1 to 9 looks at neighbours for each cell of its first column, row or slice.
+// Values and periodic axes are not measured on a GPU yet.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
 // and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
-    tmapi_label3_job job;
+    tmapi_label3_around around;
+    tmapi_label3_job *job = &around.job;
     if (!plan) return cudaErrorInvalidValue;
     if (plan->array.images)
         return tmap_label(&plan->batch, cells, workspace, labels, count, stream);
@@ -646,27 +729,33 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     const tmapi_raster_memory one = {count, 8};
     if (tmapi_label_wrong(&plan->array, in, size, work, labels, one)) return cudaErrorInvalidValue;
     if (!plan->job.tiles) return tmapi_label_empty(one, stream);
-    job = plan->job, job.cells = cells, job.labels = labels;
-    tmapi_label3_divide(&job, (tmap_u64)workspace);
-    job.scan.total = count;
+    around.job = plan->job, job->cells = cells, job->labels = labels;
+    tmapi_label3_divide(job, (tmap_u64)workspace);
+    job->scan.total = count, around.periodic = (tmap_u32)plan->map.neighbours >> 8;
+    around.cells[0] = around.periodic & 1 ? plan->map.height * plan->map.depth : 0;
+    around.cells[1] = around.periodic & 2 ? plan->map.width * plan->map.depth : 0;
+    around.cells[2] = around.periodic & 4 ? plan->map.width * plan->map.height : 0;
+    const tmap_u64 ends = around.cells[0] + around.cells[1] + around.cells[2];
     const tmap_u32 each = 1u << tmapi_label3_log(values);
     const tmap_u32 names = TMAPI_LABEL3_NAMES + 16 * (tmap_u32)values;
-    const tmapi_raster_step steps[5] = {
+    const tmapi_raster_step steps[6] = {
         {values ? (const void *)tmapi_label3_local_values_kernel
                 : (const void *)tmapi_label3_local_kernel,
-         {job.tiles, each, values ? TMAPI_LABEL3_LOCAL_VALUES : TMAPI_LABEL3_LOCAL}},
+         {job->tiles, each, values ? TMAPI_LABEL3_LOCAL_VALUES : TMAPI_LABEL3_LOCAL}},
         {values ? (const void *)tmapi_label3_unite_values_kernel
                 : (const void *)tmapi_label3_unite_kernel,
-         {job.tiles, each, 0}},
+         {job->tiles, each, 0}},
+        {(const void *)tmapi_label3_close_kernel,
+         {(ends + TMAPI_LABEL3_HALF - 1) / TMAPI_LABEL3_HALF, TMAPI_LABEL3_HALF, 0}},
         {values ? (const void *)tmapi_label3_roots_values_kernel
                 : (const void *)tmapi_label3_roots_kernel,
-         {job.tiles * 2ull, each / 2, 0}},
-        tmapi_label_sum_step(&job.scan),
-        {values     ? (const void *)tmapi_label3_write_values_kernel
-         : job.wide ? (const void *)tmapi_label3_write_wide_kernel
-                    : (const void *)tmapi_label3_write_kernel,
-         {job.tiles * 2ull, each / 2, each / 2 * names * (job.wide ? 8 : 4)}}};
-    return tmapi_raster_run(steps, 5, &job, stream);
+         {job->tiles * 2ull, each / 2, 0}},
+        tmapi_label_sum_step(&job->scan),
+        {values      ? (const void *)tmapi_label3_write_values_kernel
+         : job->wide ? (const void *)tmapi_label3_write_wide_kernel
+                     : (const void *)tmapi_label3_write_kernel,
+         {job->tiles * 2ull, each / 2, each / 2 * names * (job->wide ? 8 : 4)}}};
+    return tmapi_raster_run(steps, 6, &around, stream);
 }
 
 #endif

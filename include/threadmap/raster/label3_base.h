@@ -18,6 +18,12 @@
 // Added to a kind of values: 0 belongs to no component.
 #define TMAP_LABEL3_NOT_ZERO 8
 
+// Added to the neighbours of a volume: axes that are periodic, as longitudes are. The first and the
+// last column, row or slice are neighbours.
+#define TMAP_LABEL3_PERIODIC_X 0x100
+#define TMAP_LABEL3_PERIODIC_Y 0x200
+#define TMAP_LABEL3_PERIODIC_Z 0x400
+
 // A volume, or a batch of images. The cell of column x, row y and slice z is number
 // z * slice + y * pitch + x; in a mask of bits it is bit x % 32 of word
 // z * slice + y * pitch + x / 32, and bits beyond the width may have any value.
@@ -87,11 +93,12 @@ typedef struct tmap_label3_plan {
 // At least as many components as a volume, or an image of a batch, can have.
 TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
     const tmap_u64 w = map->width, h = map->height;
-    const tmap_u64 d = map->neighbours == 4 || map->neighbours == 8 ? 1 : map->depth;
+    const int n = map->neighbours & 0xff;
+    const tmap_u64 d = n == 4 || n == 8 ? 1 : map->depth;
     const tmap_u64 quarter = (w + 1) / 2 * ((h + 1) / 2);
     if (map->kind > TMAP_LABEL3_BITS) return tmap_mul_saturate(w * h, d);
-    if (map->neighbours == 26) return tmap_mul_saturate(quarter, (d + 1) / 2);
-    if (map->neighbours % 10 == 8) return tmap_mul_saturate(quarter, d);
+    if (n == 26) return tmap_mul_saturate(quarter, (d + 1) / 2);
+    if (n % 10 == 8) return tmap_mul_saturate(quarter, d);
     return tmap_mul_saturate(w * h, d) / 2 + (w & h & d & 1);
 }
 
@@ -129,7 +136,7 @@ TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
 
 // Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
 // map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
-// argument outside its range, a batch of values, and TMAP_LABEL_INT32 for a volume or an image that
+// argument outside its range, a batch of values or with periodic axes, and TMAP_LABEL_INT32 for a volume or an image that
 // may have more than 2^31 - 1 components; TMAP_ERANGE for a batch above about 10^11 cells, for a
 // volume above about 4 * 10^9 cells of values, 8 * 10^9 of a mask with 6 neighbours, 17 * 10^9 with
 // 18, 34 * 10^9 with 26, and for fewer in maps that fill their tiles in part.
@@ -143,12 +150,13 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap
     if (!map || !plan || !facts) return TMAP_EINVAL;
     kind = map->kind & ~TMAP_LABEL3_NOT_ZERO, values = kind > TMAP_LABEL3_BITS;
     if ((unsigned)kind > TMAP_LABEL3_F32 || (kind != map->kind && !values)) return TMAP_EINVAL;
-    n = map->neighbours, words = (map->width + 31) / 32;
+    n = map->neighbours & 0xff, words = (map->width + 31) / 32;
     p.map = *map, p.array.width = map->width, p.array.height = map->height;
     p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
     if (!tmapi_label_is_array(&p.array)) return TMAP_EINVAL;
     if (n != 4 && n != 8 && n != 6 && n != 18 && n != 26) return TMAP_EINVAL;
-    if (values && p.array.images) return TMAP_EINVAL;
+    if ((values || map->neighbours != n) && p.array.images) return TMAP_EINVAL;
+    if ((unsigned)map->neighbours >> 8 > 7) return TMAP_EINVAL;
     if (map->pitch < (kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
         map->slice < map->pitch * map->height || map->slice >> 60)
         return TMAP_EINVAL;
