@@ -125,7 +125,8 @@ static label_call call_of(const tmap_label3_plan *plan, const void *cells, int a
                              plan->array,
                              plan,
                              run,
-                             again};
+                             again,
+                             plan->roots};
     return call;
 }
 
@@ -165,6 +166,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, in
     c.kind = kind, c.seed = kit_below(&label_random, 1000000);
     if (c.seed % 2 && i % 5 < 3) // volumes of values
         c.map.kind = kinds[c.seed / 2 % 4] + (c.seed / 8 % 2 ? TMAP_LABEL3_NOT_ZERO : 0);
+    if (i % 5 < 3 && c.seed / 1024 % 3 == 0) c.form |= TMAP_LABEL_ROOTS;
     if (i % 5 < 3 && c.seed / 64 % 2) c.map.neighbours |= (int)(c.seed / 128 % 8) << 8; // periodic
     c.map.pitch = c.map.kind == TMAP_LABEL3_BITS ? (width + 31) / 32 : width;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
@@ -253,7 +255,7 @@ static void test_plans(void) {
     REFUSED(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan));
     expect(tmap_label3_plan_of(&good, TMAP_LABEL_INT32, 0, &plan) == TMAP_EINVAL, "no facts");
     REFUSED(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0));
-    REFUSED(tmap_label3_plan_make(&good, 2, &plan));
+    REFUSED(tmap_label3_plan_make(&good, 4, &plan));
     REFUSED(tmap_label3_plan_make(&good, -1, &plan));
     // 2^33 cells: 2^32 components with 6 neighbours, 2^30 with 26, 2^15 an image
     bad = good, bad.width = bad.pitch = bad.height = 2048, bad.slice = 2048 * 2048;
@@ -270,6 +272,11 @@ static void test_plans(void) {
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan));
     expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
     expect(plan.job.tiles == 1u << 19 && plan.job.scan.counts == 1u << 28, "tiles of 2^33 cells");
+    bad.neighbours = 26;
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS, &plan));
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64 | TMAP_LABEL_ROOTS, &plan));
+    bad.neighbours = 8;
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS, &plan));
     bad.neighbours = 26;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     expect(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");
@@ -324,6 +331,9 @@ static void test_empty(void) {
         const tmap_label3_plan plan = plan_of(&map, i % 2);
         const label_call call = call_of(&plan, 0, 0);
         label_check_empty(&call, images ? map.depth : 1);
+        if (images) continue;
+        const tmap_label3_plan roots = plan_of(&map, i % 2 | TMAP_LABEL_ROOTS);
+        RETURNS(run(&roots, 0, 0, 0, 0), cudaSuccess);
     }
 }
 

@@ -21,7 +21,8 @@
 // neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18, one with 6.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
-// forest: its cells are connected. Five launches, six with periodic axes:
+// forest: its cells are connected. Five launches, one more with periodic axes, two less for labels
+// with gaps (TMAP_LABEL_ROOTS), whose `write` climbs to the roots of runs:
 //     local   a block of threads packs a tile of 512 words and unites its runs in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
 //     close   unites runs over the ends of periodic axes
@@ -500,6 +501,7 @@ typedef struct tmapi_label3_around {
     tmapi_label3_job job;
     tmap_u64 cells[3];
     tmap_u32 periodic;
+    int roots; // of the plan
 } tmapi_label3_around;
 
 // Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
@@ -594,7 +596,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF / 2)
 // then a lane writes the labels of four neighbouring cells at a time, or of one if they may not be
 // at a multiple of 16 bytes.
 TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide,
-                                    const int values) {
+                                    const int values, const int roots) {
     __shared__ uint4 rows[TMAPI_LABEL3_HALF];
     const tmap_u32 tile = tmapi_label3_log(values), lane = threadIdx.x % 32;
     const tmap_u32 number = (blockIdx.x << (tile - 1)) + threadIdx.x;
@@ -610,12 +612,17 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     tmap_u64 label = 0;
     for (tmap_u32 rest = tmapi_label3_starts(word, row, values), k = 0; rest;
          rest &= rest - 1, ++k) {
-        const tmap_u32 root = job->parent[tmapi_label3_runs(number, values) + (k << tile)];
+        tmap_u32 root = job->parent[tmapi_label3_runs(number, values) + (k << tile)], up;
+        if (roots)
+            while ((up = job->parent[root]) != root) root = up;
         if (root != last || label == 0) {
             const tmap_u64 cell = tmapi_label3_first(job, root, values);
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
-            label = tmapi_label_before(&job->scan, of) +
-                    tmapi_raster_count(job->first[of] & before) + 1;
+            if (roots)
+                label = cell + 1;
+            else
+                label = tmapi_label_before(&job->scan, of) +
+                        tmapi_raster_count(job->first[of] & before) + 1;
             last = root;
         }
         tmapi_label_put(names, lane * names_of + k, label, wide);
@@ -663,23 +670,29 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    tmapi_label3_write(&job, tmapi_label3_memory, 0, 0);
+    tmapi_label3_write(&job, tmapi_label3_memory, 0, 0, 0);
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_wide_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    tmapi_label3_write(&job, tmapi_label3_memory, 1, 0);
+    tmapi_label3_write(&job, tmapi_label3_memory, 1, 0, 0);
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF / 2)
-    tmapi_label3_write_values_kernel(tmapi_label3_job job) {
+    tmapi_label3_write_values_kernel(tmapi_label3_around a) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    tmapi_label3_write(&job, tmapi_label3_memory, job.wide, 1);
+    tmapi_label3_write(&a.job, tmapi_label3_memory, a.job.wide, 1, a.roots);
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+    tmapi_label3_write_roots_kernel(tmapi_label3_job job) {
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_write(&job, tmapi_label3_memory, job.wide, 0, 1);
 }
 
 // ---- labels -------------------------------------------------------------------------------------
 
 // Makes the plan of the labels of a volume or of a batch of images.
-// map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
+// map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
+// TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
 // plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 4.5 for
 // values, 1.5 for a
 // batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
@@ -700,7 +713,7 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // of their size, bits of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
 // labels: width * height * depth int or long long (the form); that of column x, row y and slice z
 // is number (z * height + y) * width + x. count: receives the number of components, for a batch one
-// number an image; at a multiple of 8. Calls that run at the same time need one workspace each. A
+// number an image; at a multiple of 8; not used for labels with gaps. Calls that run at the same time need one workspace each. A
 // map without cells needs none of these but `count`, whose numbers become 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
@@ -708,6 +721,8 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Cost: cells are read once and labels written once; the rest grows with the number of runs. A
 // periodic axis adds 1 to 9 looks at neighbours for each cell of its first column, row or slice.
 // Values and periodic axes are not measured on a GPU yet.
+// Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is the
+// width rounded up to a multiple of 32.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
 // and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,
@@ -726,18 +741,20 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     const tmap_u64 all = tmapi_raster_span(plan->map.depth - 1, plan->map.slice, slice);
     const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, size)};
     const tmapi_raster_memory work = {workspace, plan->workspace};
-    const tmapi_raster_memory one = {count, 8};
+    const tmapi_raster_memory one = {count, plan->roots ? 0ull : 8ull};
     if (tmapi_label_wrong(&plan->array, in, size, work, labels, one)) return cudaErrorInvalidValue;
     if (!plan->job.tiles) return tmapi_label_empty(one, stream);
     around.job = plan->job, job->cells = cells, job->labels = labels;
     tmapi_label3_divide(job, (tmap_u64)workspace);
-    job->scan.total = count, around.periodic = (tmap_u32)plan->map.neighbours >> 8;
+    job->scan.total = count, around.roots = plan->roots;
+    around.periodic = (tmap_u32)plan->map.neighbours >> 8;
     around.cells[0] = around.periodic & 1 ? plan->map.height * plan->map.depth : 0;
     around.cells[1] = around.periodic & 2 ? plan->map.width * plan->map.depth : 0;
     around.cells[2] = around.periodic & 4 ? plan->map.width * plan->map.height : 0;
     const tmap_u64 ends = around.cells[0] + around.cells[1] + around.cells[2];
     const tmap_u32 each = 1u << tmapi_label3_log(values);
     const tmap_u32 names = TMAPI_LABEL3_NAMES + 16 * (tmap_u32)values;
+    const tmapi_raster_step none = {0, {0, 0, 0}};
     const tmapi_raster_step steps[6] = {
         {values ? (const void *)tmapi_label3_local_values_kernel
                 : (const void *)tmapi_label3_local_kernel,
@@ -749,11 +766,12 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
          {(ends + TMAPI_LABEL3_HALF - 1) / TMAPI_LABEL3_HALF, TMAPI_LABEL3_HALF, 0}},
         {values ? (const void *)tmapi_label3_roots_values_kernel
                 : (const void *)tmapi_label3_roots_kernel,
-         {job->tiles * 2ull, each / 2, 0}},
-        tmapi_label_sum_step(&job->scan),
-        {values      ? (const void *)tmapi_label3_write_values_kernel
-         : job->wide ? (const void *)tmapi_label3_write_wide_kernel
-                     : (const void *)tmapi_label3_write_kernel,
+         {plan->roots ? 0 : job->tiles * 2ull, each / 2, 0}},
+        plan->roots ? none : tmapi_label_sum_step(&job->scan),
+        {values        ? (const void *)tmapi_label3_write_values_kernel
+         : plan->roots ? (const void *)tmapi_label3_write_roots_kernel
+         : job->wide   ? (const void *)tmapi_label3_write_wide_kernel
+                       : (const void *)tmapi_label3_write_kernel,
          {job->tiles * 2ull, each / 2, each / 2 * names * (job->wide ? 8 : 4)}}};
     return tmapi_raster_run(steps, 6, &around, stream);
 }

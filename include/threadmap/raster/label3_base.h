@@ -88,6 +88,7 @@ typedef struct tmap_label3_plan {
     tmap_u64 workspace;
     tmapi_label3_job job;
     tmap_label_plan batch;
+    int roots; // 1: labels with gaps
 } tmap_label3_plan;
 
 // At least as many components as a volume, or an image of a batch, can have.
@@ -122,7 +123,7 @@ TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
     const tmap_raster_map image = {map->width, map->height,      map->pitch,     0,
                                    0,          TMAP_RASTER_MASK, map->neighbours};
     int code;
-    p->batch.map = image, p->batch.array = p->array;
+    p->batch.map = image, p->batch.array = p->array, p->batch.roots = 0;
     job->width = map->width, job->height = map->height, job->pitch = map->pitch;
     job->images = map->depth, job->slice = map->slice;
     job->type = TMAP_RASTER_MASK, job->bits = map->kind == TMAP_LABEL3_BITS;
@@ -136,7 +137,7 @@ TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
 
 // Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
 // map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
-// argument outside its range, a batch of values or with periodic axes, and TMAP_LABEL_INT32 for a volume or an image that
+// argument outside its range, a batch of values, with periodic axes or for labels with gaps, and TMAP_LABEL_INT32 for a volume or an image that
 // may have more than 2^31 - 1 components; TMAP_ERANGE for a batch above about 10^11 cells, for a
 // volume above about 4 * 10^9 cells of values, 8 * 10^9 of a mask with 6 neighbours, 17 * 10^9 with
 // 18, 34 * 10^9 with 26, and for fewer in maps that fill their tiles in part.
@@ -151,11 +152,12 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap
     kind = map->kind & ~TMAP_LABEL3_NOT_ZERO, values = kind > TMAP_LABEL3_BITS;
     if ((unsigned)kind > TMAP_LABEL3_F32 || (kind != map->kind && !values)) return TMAP_EINVAL;
     n = map->neighbours & 0xff, words = (map->width + 31) / 32;
+    p.roots = (form & TMAP_LABEL_ROOTS) != 0, form &= ~TMAP_LABEL_ROOTS;
     p.map = *map, p.array.width = map->width, p.array.height = map->height;
     p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
     if (!tmapi_label_is_array(&p.array)) return TMAP_EINVAL;
     if (n != 4 && n != 8 && n != 6 && n != 18 && n != 26) return TMAP_EINVAL;
-    if ((values || map->neighbours != n) && p.array.images) return TMAP_EINVAL;
+    if ((values || map->neighbours != n || p.roots) && p.array.images) return TMAP_EINVAL;
     if ((unsigned)map->neighbours >> 8 > 7) return TMAP_EINVAL;
     if (map->pitch < (kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
         map->slice < map->pitch * map->height || map->slice >> 60)
@@ -184,6 +186,8 @@ TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap
     if (tiles > 1u << (32 - TMAPI_LABEL3_RUNS)) return TMAP_ERANGE; // runs have numbers of 32 bits
     job->tiles = (tmap_u32)tiles;
     job->scan.counts = map->height * map->depth * job->nx;
+    if (p.roots && form == TMAP_LABEL_INT32 && job->scan.counts > 0x7fffffff / 32)
+        return TMAP_EINVAL;
     p.workspace = tmapi_label3_divide(job, 0);
     *plan = p;
     return TMAP_OK;
