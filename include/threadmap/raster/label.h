@@ -196,12 +196,14 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
 
 // Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
-// TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell for a mask and 1.3 for values, 0.65 and 2.3
-// on a device whose blocks have 64 KB of shared memory (7.5); a fifth more for labels of 64 bits,
-// and more where blocks of 1024 columns are filled in part. Writes *plan only on success.
+// TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
+// for a mask and 1.3 for values, 0.65 and 2.3 on a device whose blocks have 64 KB of shared memory
+// (7.5); a fifth more for labels of 64 bits, and more where blocks of 1024 columns are filled in
+// part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
 // map that can have more than 2^31 - 1 components, for labels with gaps one of more than 4 * 10^9
-// cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 * 10^10 cells.
+// cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 *
+// 10^10 cells.
 TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
                                tmap_label_plan *plan) {
     tmap_label_plan p;
@@ -1175,8 +1177,8 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
     }
 }
 
-// Labels with gaps: that of a component with its number in row y of a column of blocks; and those of
-// nodes.
+// Labels with gaps: that of a component with its number in row y of a column of blocks; and those
+// of nodes.
 TMAP_DEVICE tmap_u64 tmapi_label_gapped(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column,
                                         tmap_u32 number) {
     return ((y * job->bx + column) << job->shift) + number + 1;
@@ -1372,8 +1374,9 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
 // plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
 // of their size. workspace: plan->workspace bytes at a multiple of 16, with any content. labels:
 // width * height int or long long (the form); that of column x and row y is number y * width + x.
-// count: receives the number of components, at a multiple of 8; not used for labels with gaps. Calls that run at the same time
-// need one workspace each. A map without cells needs none of these but `count`, which becomes 0.
+// count: receives the number of components, at a multiple of 8; not used for labels with gaps.
+// Calls that run at the same time need one workspace each. A map without cells needs none of these
+// but `count`, which becomes 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.

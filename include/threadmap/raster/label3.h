@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // label3.h: connected components of a volume with 6, 18 or 26 neighbours, or of each image of a
-// batch with 4 or 8. A mask has a byte or a bit a cell. A volume of values (U8, U16, I32, F32), such
-// as a segmentation, has components of one value each.
+// batch with 4 or 8. A mask has a byte or a bit a cell. A volume of values (U8, U16, I32, F32),
+// such as a segmentation, has components of one value each.
 //
 // Components are numbered from 1 in the order of their first cells: slice by slice, row by row,
 // from left to right, as scipy.ndimage.label numbers them. In a batch each image begins with 1.
@@ -14,8 +14,8 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label3(&plan, cells, workspace, labels, count, stream); // label_measure.h: shapes
 //
-// Axes of a volume may be periodic: 26 + TMAP_LABEL3_PERIODIC_X neighbours. A picture with such axes
-// is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
+// Axes of a volume may be periodic: 26 + TMAP_LABEL3_PERIODIC_X neighbours. A picture with such
+// axes is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
 //
 // The images of a batch are labelled by label.h, several narrow ones side by side. For volumes,
 // neighbouring rows form a group if their cells of one column or of two neighbouring columns are
@@ -165,9 +165,9 @@ TMAP_DEVICE tmapi_label3_same tmapi_label3_same_across(const tmapi_label3_job *j
 //     over columns too, neighbours   all  18,26 18,26  26    26
 //
 // With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
-// known: straight touches that need no union, of the first three steps. Of values, which have groups
-// of one row, a row that faces another one touches it where values are the same. same: of values in
-// a tile: these cells, of all steps. Collective for the warp.
+// known: straight touches that need no union, of the first three steps. Of values, which have
+// groups of one row, a row that faces another one touches it where values are the same. same: of
+// values in a tile: these cells, of all steps. Collective for the warp.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
                                     tmapi_label3_at at, uint3 known,
                                     const tmapi_label3_same *same_of, const int values) {
@@ -352,8 +352,9 @@ TMAP_DEVICE tmap_u32 tmapi_label3_pack(const tmapi_label3_job *job, tmap_u32 x, 
     return word;
 }
 
-// Stores a word of a tile, and unites the tile's runs; stores the number of each run's root. parent:
-// shared memory, which may hold the cells of values until here. same: as in tmapi_label3_touch.
+// Stores a word of a tile, and unites the tile's runs; stores the number of each run's root.
+// parent: shared memory, which may hold the cells of values until here. same: as in
+// tmapi_label3_touch.
 TMAP_DEVICE void tmapi_label3_local(const tmapi_label3_job *job, tmapi_label3_forest f,
                                     const tmapi_label3_same *same, const int values) {
     const tmap_u32 i = threadIdx.x, base = blockIdx.x * (1u << TMAPI_LABEL3_RUNS);
@@ -713,16 +714,17 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // of their size, bits of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
 // labels: width * height * depth int or long long (the form); that of column x, row y and slice z
 // is number (z * height + y) * width + x. count: receives the number of components, for a batch one
-// number an image; at a multiple of 8; not used for labels with gaps. Calls that run at the same time need one workspace each. A
-// map without cells needs none of these but `count`, whose numbers become 0.
+// number an image; at a multiple of 8; not used for labels with gaps. Calls that run at the same
+// time need one workspace each. A map without cells needs none of these but `count`, whose numbers
+// become 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once; the rest grows with the number of runs. A
 // periodic axis adds 1 to 9 looks at neighbours for each cell of its first column, row or slice.
 // Values and periodic axes are not measured on a GPU yet.
-// Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is the
-// width rounded up to a multiple of 32.
+// Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is
+// the width rounded up to a multiple of 32.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
 // and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,

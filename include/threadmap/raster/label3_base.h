@@ -137,10 +137,11 @@ TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
 
 // Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
 // map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
-// argument outside its range, a batch of values, with periodic axes or for labels with gaps, and TMAP_LABEL_INT32 for a volume or an image that
-// may have more than 2^31 - 1 components; TMAP_ERANGE for a batch above about 10^11 cells, for a
-// volume above about 4 * 10^9 cells of values, 8 * 10^9 of a mask with 6 neighbours, 17 * 10^9 with
-// 18, 34 * 10^9 with 26, and for fewer in maps that fill their tiles in part.
+// argument outside its range, a batch of values, with periodic axes or for labels with gaps, and
+// TMAP_LABEL_INT32 for a volume or an image that may have more than 2^31 - 1 components;
+// TMAP_ERANGE for a batch above about 10^11 cells, for a volume above about 4 * 10^9 cells of
+// values, 8 * 10^9 of a mask with 6 neighbours, 17 * 10^9 with 18, 34 * 10^9 with 26, and for fewer
+// in maps that fill their tiles in part.
 TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap_facts *facts,
                                 tmap_label3_plan *plan) {
     tmap_label3_plan p;
@@ -331,7 +332,8 @@ typedef struct tmapi_label3_words {
     int whole;
 } tmapi_label3_words;
 
-// Cells with the value of the cell that faces them, of the one to its left, of the one to its right.
+// Cells with the value of the cell that faces them, of the one to its left, of the one to its
+// right.
 typedef struct tmapi_label3_same {
     tmap_u32 straight, left, right;
 } tmapi_label3_same;
