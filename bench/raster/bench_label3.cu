@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
-// bits, with 32-bit labels; tmap_label_measure of these labels; and tmap_label of a picture of as many
-// cells as a batch has.
+// bits, with 32-bit labels; tmap_label_measure of these labels; of volumes also the mask as values
+// without 0 (label3_values), labels with gaps (label3_roots) and with three periodic axes
+// (label3_periodic); and tmap_label of a picture of as many cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against components.h.
 #include "components.h"
@@ -55,7 +56,16 @@ static __global__ void make_bits(components t, tmap_u32 *bits) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-enum { LABEL3, LABEL3_MEASURE, LABEL3_BITS, PICTURE, VARIANTS };
+enum {
+    LABEL3,
+    LABEL3_MEASURE,
+    LABEL3_BITS,
+    LABEL3_VALUES,
+    LABEL3_ROOTS,
+    LABEL3_PERIODIC,
+    PICTURE,
+    VARIANTS
+};
 
 typedef struct job {
     components t;
@@ -87,10 +97,12 @@ static void make(job *j) {
     if (j->variant == LABEL3_BITS)
         map.kind = TMAP_LABEL3_BITS, map.pitch = (map.width + 31) / 32,
         map.slice = map.pitch * map.height;
+    if (j->variant == LABEL3_VALUES) map.kind = TMAP_LABEL3_U8 + TMAP_LABEL3_NOT_ZERO;
+    const int form = TMAP_LABEL_INT32 | (j->variant == LABEL3_ROOTS ? TMAP_LABEL_ROOTS : 0);
     if (j->variant == PICTURE)
-        CHECK(tmap_label_plan_make(&picture, TMAP_LABEL_INT32, &j->picture));
+        CHECK(tmap_label_plan_make(&picture, form, &j->picture));
     else
-        CHECK(tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &j->plan));
+        CHECK(tmap_label3_plan_make(&map, form, &j->plan));
     j->workspace = kit_guarded(j->variant == PICTURE ? j->picture.workspace : j->plan.workspace);
 }
 
@@ -98,6 +110,7 @@ static void make(job *j) {
 static tmap_u64 look(job *j) {
     const int mark = kit_mark();
     const tmap_u64 counts = components_flat(j->t.map.neighbours) ? j->t.map.depth : 1;
+    if (j->variant == LABEL3_ROOTS) return components_wrong_gaps(&j->t, j->labels);
     const tmap_u64 wrong = components_wrong(&j->t, j->labels);
     const tmap_u64 *count = (const tmap_u64 *)kit_to_host(j->count, counts * 8);
     tmap_u64 sum = 0;
@@ -148,7 +161,9 @@ typedef struct sweep {
 } sweep;
 
 static bench_row row_of(const sweep *s, const job *j, int variant) {
-    static const char *const names[] = {"label3", "label3_measure", "label3_bits", "picture"};
+    static const char *const names[] = {"label3",        "label3_measure", "label3_bits",
+                                        "label3_values", "label3_roots",   "label3_periodic",
+                                        "picture"};
     const tmap_label3_map *map = &j->t.map;
     bench_row row = bench_row_begin(&s->d, "label", names[variant],
                                     variant == PICTURE                 ? "map"
@@ -191,7 +206,8 @@ static void measure(sweep *s, bench_row *row, job *j) {
 static void sweep_input(sweep *s, job *j, int picture) {
     bench_row rows[VARIANTS];
     int wanted[VARIANTS] = {0}, any = 0;
-    for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : LABEL3_BITS); ++v) {
+    const int last = components_flat(j->t.map.neighbours) ? LABEL3_BITS : LABEL3_PERIODIC;
+    for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : last); ++v) {
         rows[v] = row_of(s, j, v);
         any |= wanted[v] = bench_wants(&s->d, &rows[v]);
     }
@@ -205,12 +221,19 @@ static void sweep_input(sweep *s, job *j, int picture) {
         if (v == LABEL3_MEASURE || (!wanted[v] && !(v == LABEL3 && wanted[LABEL3_MEASURE])))
             continue;
         j->variant = v;
+        if (v == LABEL3_PERIODIC) { // other components: the last ones of this mask
+            j->t.map.neighbours |=
+                TMAP_LABEL3_PERIODIC_X | TMAP_LABEL3_PERIODIC_Y | TMAP_LABEL3_PERIODIC_Z;
+            components_find(&j->t);
+            components_verify(&j->t);
+        }
         CHECK(cudaMemset(j->labels, 0xa5, (size_t)j->t.cells * 4));
         make(j);
         run(j);
         bench_verify(&rows[v], look(j), "cells");
         if (wanted[v]) record(s, &rows[v], j);
         if (v == LABEL3 && wanted[LABEL3_MEASURE] && j->most) measure(s, &rows[LABEL3_MEASURE], j);
+        j->t.map.neighbours &= 0xff;
         kit_release(mark);
     }
 }

@@ -81,6 +81,15 @@ TMAP_DEVICE int tmapi_label3_earlier_value(const void *job, tmap_u32 a, tmap_u32
            tmapi_label3_first((const tmapi_label3_job *)job, b, 1);
 }
 
+// Joins the trees of two runs of the map.
+TMAP_DEVICE void tmapi_label3_join(const tmapi_label3_job *job, tmap_u32 a, tmap_u32 b,
+                                   const int values) {
+    if (values)
+        tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier_value, job);
+    else
+        tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier, job);
+}
+
 // Unites the last 32 pairs of the queue of `count` pairs. Returns the number of those left.
 // Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label3_forest f,
@@ -101,8 +110,7 @@ TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label
             f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - tmapi_label3_log(values)));
         if (some && (lane == 0 || before != pair) && *recent != pair) {
             *recent = pair;
-            tmapi_forest_unite(job->parent, a, b,
-                               values ? tmapi_label3_earlier_value : tmapi_label3_earlier, job);
+            tmapi_label3_join(job, a, b, values);
         }
     }
     __syncwarp();
@@ -538,9 +546,7 @@ TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmap_u64 i, co
             const tmap_u64 before = __shfl_up_sync(~0u, touch, 1);
             if (threadIdx.x % 32 && before == touch) its = ~0u;
         }
-        if (its != ~0u)
-            tmapi_forest_unite(job->parent, mine, its,
-                               values ? tmapi_label3_earlier_value : tmapi_label3_earlier, job);
+        if (its != ~0u) tmapi_label3_join(job, mine, its, values);
     }
 }
 
