@@ -25,6 +25,8 @@
 // each run of cells. Unions happen in any order, but a parent's first cell is always before its
 // child's, so roots do not depend on the order.
 //
+// Maps with periodic axes, as longitudes: label3.h, as a volume of one slice.
+//
 // The images of a batch (label3.h) have blocks of their own. Where they are narrow, a block takes 2
 // to 16 images side by side, each from a multiple of 64 columns of the block on. No run goes from
 // one image to the next, and numbers of components begin anew in each; the runs are stored in the

@@ -12,7 +12,7 @@
 #define TMAP_LABEL3_BYTES 0 // 0 belongs to no component; all other values are equal
 #define TMAP_LABEL3_BITS  1 // 32 cells a word, from the lowest bit on; rows begin at words
 #define TMAP_LABEL3_U8    2
-#define TMAP_LABEL3_U16   3
+#define TMAP_LABEL3_U16   3 // or I16: only whether values are equal counts
 #define TMAP_LABEL3_I32   4
 #define TMAP_LABEL3_F32   5 // NaN belongs to no component; -0 is 0
 // Added to a kind of values: 0 belongs to no component.
