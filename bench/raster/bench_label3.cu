@@ -2,7 +2,7 @@
 // bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
 // bits, with 32-bit labels; tmap_label_measure of these labels; of volumes also the mask as values
 // without 0 (label3_values), labels with gaps (label3_roots) and with three periodic axes
-// (label3_periodic); and tmap_label of a picture of as many cells as a batch has.
+// (label3_periodic); tmap_label_contacts of a volume of grains; and tmap_label of a picture of as many cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against components.h.
 #include "components.h"
@@ -10,6 +10,7 @@
 
 #include <threadmap/raster/label.h>
 #include <threadmap/raster/label_measure.h>
+#include <threadmap/raster/label_tools.h>
 
 enum { NOISE_50, NOISE_31, NOISE_10, BALLS, CHECKERBOARD, ALL, INPUTS };
 static const char *const input_names[INPUTS] = {"noise_50", "noise_31",     "noise_10",
@@ -252,6 +253,78 @@ static void sweep_size(sweep *s, tmap_u64 width, tmap_u64 depth, int neighbours,
     kit_release(mark);
 }
 
+// ---- contacts -----------------------------------------------------------------------------------
+
+enum { GRAIN = 11 }; // the mean width of a grain
+
+typedef struct grains {
+    tmap_label_array of;
+    int *labels;
+    tmap_label_contact *contacts;
+    tmap_u64 *found, room;
+} grains;
+
+// Grains with rough sides: each cell has the label of a block of cells about a place near it.
+TMAP_DEVICE int grain_of(const grains *g, tmap_u64 i) {
+    const tmap_u64 n = g->of.width, side = n / GRAIN + 2;
+    const tmap_u64 x = i % n, y = i / n % n, z = i / n / n;
+    const tmap_u32 h = flood_hash_cell((tmap_u32)(x / 3), (tmap_u32)(y / 3), (tmap_u32)(z / 3));
+    const tmap_u64 a = (x + h % 4) / GRAIN, b = (y + h / 4 % 4) / GRAIN,
+                   c = (z + h / 16 % 4) / GRAIN;
+    return (int)((c * side + b) * side + a + 1);
+}
+static __global__ void make_grains(grains g) {
+    BENCH_EACH(i, g.of.width * g.of.width * g.of.width) g.labels[i] = grain_of(&g, i);
+}
+
+TMAP_FN tmap_u64 pair_hash(tmap_u64 pair) {
+    pair = (pair ^ pair >> 31) * 0x9e3779b97f4a7c15ull;
+    return (pair ^ pair >> 29) * 0xbf58476d1ce4e5b9ull;
+}
+// Adds up a hash of the pair of each face between grains; subtracts those of the contacts.
+static __global__ void sum_faces(grains g, tmap_u64 *sum) {
+    const tmap_u64 n = g.of.width;
+    tmap_u64 mine = 0;
+    BENCH_EACH(i, n * n * n) {
+        const tmap_u64 at[3] = {i % n, i / n % n, i / n / n}, on[3] = {1, n, n * n};
+        const tmap_u64 a = (tmap_u64)grain_of(&g, i);
+        for (int k = 0; k < 3; ++k) {
+            const tmap_u64 b = at[k] + 1 < n ? (tmap_u64)grain_of(&g, i + on[k]) : a;
+            if (a != b) mine += pair_hash(a < b ? a << 32 | b : b << 32 | a);
+        }
+    }
+    BENCH_EACH(i, g.room) mine -= g.contacts[i].area * pair_hash(g.contacts[i].pair);
+    atomicAdd(sum, mine);
+}
+
+static void run_contacts(void *context) {
+    const grains *g = (const grains *)context;
+    CHECK(tmap_label_contacts(&g->of, g->labels, g->contacts, g->room, g->found, 0));
+}
+
+static void sweep_contacts(sweep *s, tmap_u64 n) {
+    const int mark = kit_mark();
+    const tmap_u64 side = n / GRAIN + 2, cells = n * n * n;
+    grains g = {{n, n, n, TMAP_LABEL_INT32, 0}, 0, 0, 0, 20 * side * side * side};
+    bench_row row = bench_row_begin(&s->d, "label", "label_contacts", "volume");
+    bench_key(&row, "size", "%llu", n);
+    bench_key(&row, "components", "%llu", side * side * side);
+    if (!bench_wants(&s->d, &row)) return;
+    g.labels = (int *)kit_device(cells * sizeof *g.labels);
+    g.contacts = (tmap_label_contact *)kit_guarded(g.room * sizeof *g.contacts);
+    g.found = (tmap_u64 *)kit_device(sizeof *g.found);
+    COMPONENTS_RUN(make_grains, g);
+    run_contacts(&g);
+    COMPONENTS_RUN(sum_faces, g, bench_counter());
+    tmap_u64 wrong = bench_count() != 0;
+    wrong += *(const tmap_u64 *)kit_to_host(g.found, sizeof *g.found) > g.room;
+    bench_verify(&row, wrong, "sums of faces");
+    row.rate = "mpix_s", row.unit = "Mpix/s", row.each = 1e-3 * (double)cells;
+    row.limit_ms = 1e-9 * 8 * (double)cells / s->d.ceilings.copy_tbs;
+    bench_row_run(&s->d, &row, run_contacts, &g);
+    kit_release(mark);
+}
+
 int main(int argc, char **argv) {
     static sweep s;
     const bench_option options[] = {
@@ -280,5 +353,6 @@ int main(int argc, char **argv) {
         } else
             bench_bad("--neighbours", "4, 6, 8, 18 or 26");
     }
+    sweep_contacts(&s, s.n);
     return bench_end(&s.d);
 }
