@@ -361,13 +361,13 @@ TMAP_DEVICE tmap_u32 tmapi_label3_pack(const tmapi_label3_job *job, tmap_u32 x, 
 }
 
 // Stores a word of a tile, and unites the tile's runs; stores the number of each run's root.
-// parent: shared memory, which may hold the cells of values until here. same: as in
-// tmapi_label3_touch.
+// f.parent: shared memory, which may hold the cells of values until here. in: the word's place in
+// the tile. same: as in tmapi_label3_touch.
 TMAP_DEVICE void tmapi_label3_local(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                    const tmapi_label3_same *same, const int values) {
+                                    tmapi_label3_at in, const tmapi_label3_same *same,
+                                    const int values) {
     const tmap_u32 i = threadIdx.x, base = blockIdx.x * (1u << TMAPI_LABEL3_RUNS);
     const tmap_u32 number = blockIdx.x << tmapi_label3_log(values) | i, log = job->gy + job->gz - 2;
-    const tmapi_label3_at in = tmapi_label3_place(job, i, values); // of the tile
     const tmapi_label3_near w = tmapi_label3_look(job, f, in.x, in.y, in.z, 1, values);
     tmap_u32 node = i;
     uint3 known;
@@ -398,13 +398,14 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     const tmap_u32 i = threadIdx.x, log = job.gy + job.gz - 2;
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
     const tmapi_label3_at at = tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | i, 0);
+    const tmapi_label3_at in = tmapi_label3_place(&job, i, 0); // of the tile
     if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
     tile[i] = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
     for (tmap_u32 r = 0; r < 1u << log; ++r)
         ((tmap_u32 *)(tile + i))[r] =
             tmapi_label3_pack(&job, at.x, at.y * job.gy + r % 2, at.z * job.gz + r / 2);
-    tmapi_label3_local(&job, f, 0, 0);
+    tmapi_label3_local(&job, f, in, 0, 0);
 }
 
 // Copies the cells of a warp's words to shared memory, `step` words apart. Collective for the warp.
@@ -460,16 +461,16 @@ static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
         same[k + 1] = tmapi_label3_compare(&w, kind);
     }
     tile[i] = make_uint4(word, word & (~same[0].left | 1), 0, 0);
-    tmapi_label3_local(&job, f, same, 1); // whose first barrier is after all reads of cells
+    tmapi_label3_local(&job, f, in, same, 1); // whose first barrier is after all reads of cells
 }
 
 // Unites the runs of a tile with those of other tiles.
 TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmap_u64 *recent, tmap_u64 *queue,
                                     const int values) {
     const tmapi_label3_forest f = {job->parent, 0, recent, queue + threadIdx.x / 32 * 64};
-    const tmap_u32 number = blockIdx.x << tmapi_label3_log(values) | threadIdx.x;
     recent[threadIdx.x] = 0; // no pair
     __syncthreads();
+    const tmap_u32 number = blockIdx.x << tmapi_label3_log(values) | threadIdx.x;
     tmapi_label3_touch(job, f, tmapi_label3_place(job, number, values), make_uint3(0, 0, 0), 0,
                        values);
 }
@@ -605,8 +606,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF / 2)
 TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide,
                                     const int values, const int roots) {
     __shared__ uint4 rows[TMAPI_LABEL3_HALF];
-    const tmap_u32 tile = tmapi_label3_log(values), lane = threadIdx.x % 32;
-    const tmap_u32 number = (blockIdx.x << (tile - 1)) + threadIdx.x;
+    const tmap_u32 tile = tmapi_label3_log(values);
+    const tmap_u32 number = (blockIdx.x << (tile - 1)) + threadIdx.x, lane = threadIdx.x % 32;
     const tmap_u32 names_of = values ? TMAPI_LABEL3_NAMES + 16 : TMAPI_LABEL3_NAMES;
     const tmapi_label3_at at = tmapi_label3_place(job, number, values);
     void *names = (char *)memory + (threadIdx.x - lane) * names_of * (wide ? 8 : 4);

@@ -207,12 +207,11 @@ typedef struct tmapi_label3_at {
 // constant of the kernel, 1: cells are values.
 TMAP_DEVICE tmapi_label3_at tmapi_label3_place(const tmapi_label3_job *job, tmap_u32 word,
                                                const int values) {
-    const tmap_u32 log = tmapi_label3_log(values), in = word & ((1u << log) - 1);
-    const tmap_u32 tile = word >> log, row = tile / job->tx;
+    const tmap_u32 log = tmapi_label3_log(values), tile = word >> log, row = tile / job->tx;
     tmapi_label3_at at;
     at.x = (tile % job->tx << job->lx) + (word & ((1u << job->lx) - 1));
     at.y = (row % job->ty << job->ly) + (word >> job->lx & ((1u << job->ly) - 1));
-    at.z = (row / job->ty << job->lz) + (in >> (job->lx + job->ly));
+    at.z = (row / job->ty << job->lz) + ((word & ((1u << log) - 1)) >> (job->lx + job->ly));
     return at;
 }
 TMAP_DEVICE tmap_u32 tmapi_label3_number(const tmapi_label3_job *job, tmapi_label3_at at,
