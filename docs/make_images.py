@@ -220,7 +220,8 @@ def main():
 
 
 def save(image, path, colours=16):
-    image.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+    method = Image.Quantize.MAXCOVERAGE  # keeps colours of few pixels, as of a mark
+    image.quantize(colours, method, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == '__main__':

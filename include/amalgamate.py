@@ -9,7 +9,7 @@
 
 A file holds its headers in the order of their includes, each once. Includes of CUDA stay. Several
 files may be included in one program: the guards of the headers are kept. papers/ is in none, and
-those that need NCCL, CUB or the driver's library only where they are named.
+those that need NCCL, CUB, a library of the driver or of ours only where they are named.
 """
 import os
 import re
@@ -17,7 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "threadmap")
-OPTIONAL = ("nccl.h", "share_memory.h", os.path.join("fractal", "halo.h"),
+OPTIONAL = ("library.h", "nccl.h", "share_memory.h", os.path.join("fractal", "halo.h"),
             os.path.join("triangle", "near_sort.h"),
             *(os.path.join("raster", name) for name in ("stripes_base.h", "stripes.h", "stripes_flood.h")))
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)

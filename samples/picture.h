@@ -10,7 +10,7 @@
 #ifndef SAMPLES_PICTURE_H
 #define SAMPLES_PICTURE_H
 
-#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static inline int image_write(FILE *file, unsigned long long wide, unsigned long
 #endif
 }
 
-// ---- a canvas: rectangles, and letters of 3 x 5 dots ---------------------------------------------
+// ---- a canvas: rectangles, and letters of strokes -----------------------------------------------
 
 // Colours are 0xrrggbb.
 typedef struct canvas {
@@ -53,7 +53,7 @@ typedef struct canvas {
 enum {
     CANVAS_INK = 0x202020,
     CANVAS_PAPER = 0xffffff,
-    CANVAS_LETTER = 8, // pixels from a letter to the next; letters are 10 high, of dots 2 wide
+    CANVAS_LETTER = 8, // pixels from a letter to the next; capitals are 10 high, tails 3
     CANVAS_STRIP = 20  // pixels of a line of text, with its margins
 };
 
@@ -66,27 +66,59 @@ static inline void canvas_fill(canvas *c, unsigned x, unsigned y, unsigned wide,
                     (unsigned char)(colour >> (16 - 8 * k));
 }
 
-// The dots of a letter: five rows from the top, an octal digit each, whose bits are three columns.
-static inline unsigned canvas_letter(int letter) {
-    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,:-+=/()%<>^*";
-    static const unsigned short dots[] = {
-        025755, 065656, 034443, 065556, 074647, 074644, 034553, 055755, 072227, 011152,
-        055655, 044447, 057755, 065555, 025552, 065644, 025573, 065655, 034216, 072222,
-        055557, 055552, 055775, 055255, 055222, 071247, 075557, 026227, 071747, 071717,
-        055711, 074717, 074757, 071122, 075757, 075717, 000002, 000024, 002020, 000700,
-        002720, 007070, 011244, 012221, 042224, 051245, 012421, 042124, 025000, 052520};
-    const char *at = letter ? strchr(known, toupper(letter)) : NULL;
-    return at ? dots[at - known] : 0;
+// The strokes of the letters from ! to z: points of two digits, x to the right and y down; capitals
+// have y from 0 to 6, small letters from 2 on, tails to 8. A stroke of one point is a dot.
+static inline const char *canvas_letter(char letter) {
+    // clang-format off
+    static const char *const strokes[] = {
+        "2024 2626", "1011 3031", "", "", "0640 0110 3645", "", "2021", "30212536", "10212516",
+        "2125 0244 4204", "0444 2226", "2617", "1434", "2626", "0640", "100105163645413010",
+        "112026 1636", "01103041420646", "01103041423323 334445361605", "36300444",
+        "400002324345361605", "413010010516364544331304", "004016",
+        "100102133342413010 1304051636454433", "051636454130100102133342", "2323 2626", "2323 2617",
+        "410345", "0343 0545", "014305", "011030413224 2626", "", "062046 1434",
+        "06003041423303 3344453606", "4130100105163645", "00204244260600", "40000646 0333",
+        "400006 0333", "41301001051636454323", "0006 4046 0343", "1030 2026 1636", "3035261605",
+        "0006 400346", "000646", "0600234046", "06004640", "100105163645413010", "06003041423303",
+        "100105163645413010 2447", "06003041423303 2346", "413010010213334445361605", "0040 2026",
+        "000516364540", "002640", "0016223640", "0046 4006", "002340 2326", "00400646", "30101636",
+        "", "10303616", "022042", "0747", "", "12324346 441405163645", "0006 0312324345361605",
+        "4332120305163645", "4046 4332120305163645", "04444332120305163645", "40302126 0242",
+        "4247381807 4332120305163645", "0006 0312324346", "2226 2020", "22271808 2020",
+        "0006 420446", "10202536", "0206 03122326 23324346", "0206 0312324346",
+        "120305163645433212", "0208 0312324345361605", "4248 4332120305163645", "0206 03123243",
+        "43321203143445361605", "20253646 0242", "0205163645 4246", "022642", "0216233642",
+        "0246 4206", "0226 4218", "02420646"};
+    // clang-format on
+    return letter > ' ' && letter <= 'z' ? strokes[letter - '!'] : "";
+}
+
+// Draws a line from (x, y) to (u, v) with the smoothed edges of a pen.
+static inline void canvas_line(canvas *c, double x, double y, double u, double v) {
+    const double dx = u - x, dy = v - y, length = dx * dx + dy * dy, pen = 0.6;
+    for (unsigned j = (unsigned)fmax(0, fmin(y, v) - 2); j < fmax(y, v) + 2 && j < c->high; ++j)
+        for (unsigned i = (unsigned)fmax(0, fmin(x, u) - 2); i < fmax(x, u) + 2 && i < c->wide;
+             ++i) {
+            const double px = i + 0.5 - x, py = j + 0.5 - y;
+            const double at = length > 0 ? fmax(0, fmin(1, (px * dx + py * dy) / length)) : 0;
+            const double far = hypot(px - at * dx, py - at * dy);
+            const double ink = fmax(0, fmin(1, pen + 0.5 - far));
+            unsigned char *pixel = c->pixels + ((size_t)j * c->wide + i) * 3;
+            for (int k = 0; k < 3; ++k)
+                pixel[k] = (unsigned char)(pixel[k] + ink * ((CANVAS_INK & 255) - pixel[k]));
+        }
 }
 
 // Writes text from its upper left corner (x, y). Returns where the next letter would begin.
 static inline unsigned canvas_text(canvas *c, unsigned x, unsigned y, const char *text) {
-    for (; *text; ++text, x += CANVAS_LETTER) {
-        const unsigned dots = canvas_letter((unsigned char)*text);
-        for (unsigned i = 0; i < 15; ++i)
-            if (dots >> (14 - i) & 1)
-                canvas_fill(c, x + i % 3 * 2, y + i / 3 * 2, 2, 2, CANVAS_INK);
-    }
+    for (; *text; ++text, x += CANVAS_LETTER)
+        for (const char *at = canvas_letter(*text); *at; at += 2) {
+            const int ends = !at[2] || at[2] == ' ';
+            const char *next = ends ? at : at + 2; // of a stroke's last point: itself
+            canvas_line(c, x + 0.5 + 1.5 * (at[0] - '0'), y + 0.5 + 1.5 * (at[1] - '0'),
+                        x + 0.5 + 1.5 * (next[0] - '0'), y + 0.5 + 1.5 * (next[1] - '0'));
+            at += at[2] == ' ';
+        }
     return x;
 }
 
@@ -105,22 +137,28 @@ static inline unsigned canvas_shade(double value) {
     return red << 16 | green << 8 | (unsigned)(220 - 120 * v * v);
 }
 
-// Draws a scale of those colours, `wide` pixels wide and 28 high. at: the numbers below its quarters.
+// Draws a scale of those colours, `wide` pixels wide and 28 high, with round numbers below it.
+// ends: the values of its ends. logs: 0; 1: the colour of v is that of log(1 + v), from ends[0] = 0 on.
 static inline void canvas_scale(canvas *c, unsigned x, unsigned y, unsigned wide,
-                                const double at[5]) {
+                                const double ends[2], int logs) {
+    const double span = ends[1] - ends[0], tenth = pow(10, floor(log10(span > 0 ? span : 1)));
+    const double step = tenth * (span > 5 * tenth ? 1 : span > 2 * tenth ? 0.5 : 0.2);
+    double last = -1e300;
     for (unsigned i = 0; i < wide; ++i)
         canvas_fill(c, x + i, y, 1, 12, canvas_shade((i + 0.5) / wide));
-    for (unsigned i = 0; i < 5; ++i) {
+    for (double v = logs ? 0 : ceil(ends[0] / step - 1e-9) * step; v <= ends[1] + 1e-9 * span;
+         v = !logs   ? v + step
+             : v > 0 ? 10 * v
+                     : 1) {
+        const double part = logs ? log1p(v) / log1p(ends[1]) : span > 0 ? (v - ends[0]) / span : 0;
+        const unsigned tick = x + (unsigned)((wide - 2) * part);
         char text[32];
-        snprintf(text, sizeof text, "%.4g", at[i]);
-        const unsigned letters = CANVAS_LETTER * (unsigned)strlen(text);
-        const unsigned tick = x + (wide - 2) * i / 4;
+        snprintf(text, sizeof text, "%.4g", fabs(v) < 1e-9 * step ? 0 : v);
+        const double half = CANVAS_LETTER * (double)strlen(text) / 2, most = c->wide - 2 * half;
         canvas_fill(c, tick, y, 2, 16, CANVAS_INK);
-        canvas_text(c,
-                    i == 0   ? tick
-                    : i == 4 ? tick + 4 - letters
-                             : tick - letters / 2,
-                    y + 18, text);
+        if (tick - half < last + CANVAS_LETTER) continue; // no room
+        last = tick + half;
+        canvas_text(c, (unsigned)fmax(2, fmin(tick - half, most)), y + 18, text);
     }
 }
 
@@ -166,9 +204,9 @@ static inline void picture_key(picture *p, unsigned colour, const char *meaning)
 
 // Adds the scale of canvas_shade, from `low` (0) to `high` (1), as the legend.
 static inline void picture_scale(picture *p, double low, double high) {
-    const double step = (high - low) / 4;
-    const double at[5] = {low, low + step, low + 2 * step, low + 3 * step, high};
-    canvas_scale(&p->all, PICTURE_MARGIN, p->all.high - 34, p->all.wide - 2 * PICTURE_MARGIN, at);
+    const double ends[2] = {low, high};
+    canvas_scale(&p->all, PICTURE_MARGIN, p->all.high - 34, p->all.wide - 2 * PICTURE_MARGIN, ends,
+                 0);
 }
 
 // Saves the picture as NAME.png or NAME.ppm and frees it. Ends the program with status 2 if the file

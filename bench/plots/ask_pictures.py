@@ -8,10 +8,16 @@ from .ask_model import predictions
 from .results import ratio
 from .style import (BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, RED, SKY, curve, legend_below,
                     note, plain_ticks, title_of)
+from .text import sig
 
 ASK_STYLES = {"ask_mbr": (RED, "o", "-"), "ask_sbr": (ORANGE, "s", "-"),
               "dp_mbr": (BLUE, "^", "--"), "dp_sbr": (SKY, "v", "--"),
               FLAT: (GREEN, "P", "-."), UNROLLED: (GREY, "D", ":")}
+
+
+ASK_TITLES = {"ask_mbr": "ASK-MBR: blocks share a region", "ask_sbr": "ASK-SBR: a block a region",
+              "dp_mbr": "DP-MBR: launches by kernels", "dp_sbr": "DP-SBR: launches by kernels",
+              FLAT: "a flat grid of regions", UNROLLED: "every pixel, unrolled"}
 
 
 def draw_ask_speedup(pyplot, data):
@@ -28,7 +34,7 @@ def draw_ask_speedup(pyplot, data):
                                     key=lambda row: row["ms"])))
                       for x in sorted({row[key] for row in rows})]
             if not curve(axes, points, color=colour, marker=marker, linestyle=line,
-                         label=ASK_NAMES[variant]) and (key == "size" or variant not in (
+                         label=ASK_TITLES[variant]) and (key == "size" or variant not in (
                              FLAT, UNROLLED)):
                 note(f"ask_speedup: no curve against {key} for {variant}")
         axes.axhline(1, color=GREY, linewidth=1.2)
@@ -38,9 +44,10 @@ def draw_ask_speedup(pyplot, data):
         axes.set_ylabel("times faster than exhaustive")
         axes.set_ylim(bottom=0)
         axes.set_title("against n" if key == "size" else f"n = {size}, against {key}")
-    title_of(figure, "Mandelbrot set: speedup over exhaustive, other parameters at their best",
-             results)
-    legend_below(figure, grid.flat, 5)
+    gain = ratio(ask_best(results, size, (EXHAUSTIVE,)), ask_best(results, size, ("ask_mbr",)))
+    title_of(figure, f"Mandelbrot set: subdivision without launches from kernels gains {sig(gain)} times at "
+             f"n = {size}\nother parameters at their best", results)
+    legend_below(figure, grid.flat, 3)
     return figure
 
 
@@ -144,35 +151,25 @@ def draw_ask_model(pyplot, data):
 
 def draw_theory_of(pyplot, data, goals, title):
     """The model's curves: a row for each variable, a column for each parameter that differs."""
-    results = data["ask"]
-    rows = results.at("theory")
-    columns = [name for name in ("P", "A", "lambda", "n", "q", "c")
-               if any(row["parameter"] == name and row["variant"] in goals for row in rows)]
-    figure, grid = pyplot.subplots(4, len(columns), figsize=(3 * len(columns), 11), squeeze=False)
+    rows = [row for row in data["ask"].at("theory") if row["variant"] in goals]
+    columns = [name for name in ("P", "A", "lambda") if any(row["parameter"] == name for row in rows)]
+    figure, grid = pyplot.subplots(4, len(columns), figsize=(9, 10.5), squeeze=False, sharey="row")
     for line, axis in zip(grid, ("n", "g", "r", "B")):
         for axes, parameter in zip(line, columns):
-            values = sorted({row["value"] for row in rows if row["parameter"] == parameter})
-            for goal, style in zip(goals, ("-", "--")):
-                for i, value in enumerate(values):
-                    for row in rows:
-                        if (row["variant"], row["axis"], row["parameter"], row["value"]) == \
-                                (goal, axis, parameter, value):
-                            name = "λ" if parameter == "lambda" else parameter
-                            text = f"2^{int(value).bit_length() - 1}" if parameter == "n" \
-                                else f"{value:.7g}"
-                            axes.plot(row["x"], row["y"], style, color=COLOURS[i], marker=".",
-                                      label=f"{name} = {text}" if style == "-" else None)
+            values = sorted({row["value"] for row in rows if row["parameter"] == parameter})[-3:]
+            for row in rows:
+                if row["axis"] == axis and row["parameter"] == parameter and row["value"] in values:
+                    i, first = values.index(row["value"]), row["variant"] == goals[0]
+                    name = "λ" if parameter == "lambda" else parameter
+                    axes.plot(row["x"], row["y"], "-" if first else "--", color=COLOURS[i],
+                              label=f"{name} = {row['value']:.7g}" if first else None)
             axes.set_xscale("log", base=2)
-            axes.set_yscale("log")
+            axes.set_yscale("log", base=2)
             plain_ticks(axes.yaxis)
-            axes.yaxis.set_minor_formatter("")
             if axis != "n":
                 plain_ticks(axes.xaxis)
             axes.set_xlabel(axis)
-            if axes.lines:
-                axes.legend(fontsize=7.5)
-            else:
-                axes.set_axis_off()  # n against n
+            axes.legend(fontsize=8.5)
     for line in grid:
         line[0].set_ylabel("Ω" if goals == ("omega",) else "times faster")
     figure.suptitle(title, fontsize=12)
@@ -181,14 +178,13 @@ def draw_theory_of(pyplot, data, goals, title):
 
 def draw_ask_omega(pyplot, data):
     """The paper's Fig. 3."""
-    return draw_theory_of(pyplot, data, ("omega",), "The model's work reduction Ω, "
-                          "other parameters at their best\n"
+    return draw_theory_of(pyplot, data, ("omega",), "The model: subdivision leaves more work out the larger n "
+                          "and the smaller P\nΩ: work of all places by the work done; "
                           "not varied: A = 8, P = 0.7, λ = 100, n = 2^24")
 
 
 def draw_ask_theory(pyplot, data):
     """The paper's Fig. 4."""
-    return draw_theory_of(pyplot, data, ("sbr", "mbr"), "The model's speedups: SBR solid, MBR "
-                          "dashed\nnot varied: A = 8, P = 0.7, λ = 100, n = 2^24, "
-                          "128 multiprocessors of 64 cores")
-
+    return draw_theory_of(pyplot, data, ("sbr", "mbr"), "The model: several blocks a region (MBR, dashed) gain "
+                          "over one (SBR), most where g is small\nnot varied: A = 8, P = 0.7, λ = 100, "
+                          "n = 2^24, 128 multiprocessors of 64 cores")

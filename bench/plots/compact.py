@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tables and pictures of compact storage."""
 from .results import FRACTALS, TOP_SIDE, least, ratio, side
-from .style import COLOURS, GREY, MARKERS, curve, legend_below, title_of
+from .style import COLOURS, GREY, MARKERS, curve, legend_below, plain_ticks, title_of
 from .text import (CLAIMS, NOTHING, UNKNOWN, between, bold, claim, memory, ms, percent, sig, table,
                    up_to)
 
@@ -155,25 +155,25 @@ def table_compact_claims(data):
     rows = [
         claim("r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX",
               each(bytes=box), between(time(box), 5.04, 6.80),
-              "another GPU, and bytes where theirs are words"),
+              "another GPU; theirs are words"),
         claim("on the embedding by λ, ms", "1.76; 1.89",
               each(words=words["embedded"], bytes=life("embedded")),
               between(time(words["embedded"]), 1.76, 1.89), "another GPU"),
         claim("on compact storage, ms", "1.99; 3.11",
               each(words=words["compact"], bytes=compact, bits=bits),
               between(time(words["compact"]), 1.99, 3.11),
-              "another GPU; neighbours take 2 or 3 levels on average, where theirs take all"),
+              "another GPU; neighbours take 2 or 3 levels on average, theirs all"),
         claim("the same by tensor cores, ms", "1.49; 2.25", "-", UNKNOWN,
-              "compact storage has no form for tensor cores here"),
+              "no such form here"),
         claim("BB by compact storage", "up to about 12 times",
               f"{gain(box, compact)} with bytes; bits: {gain(box, bits)} BB with bytes, "
               f"{gain(life('bb_bits'), bits)} BB with bits",
               up_to([ratio(box, compact)], 12),
-              "elements of a byte, theirs of 4; BB with words is not measured here"),
+              "bytes, theirs words; BB with words not measured here"),
         claim("r = 20: a matrix by compact storage, bytes", "up to about 315 times",
               (f"{sig(saved)} times with an element a cell" if small else "-")
               + (f", {sig(packed['n2_bytes'] / packed['bytes'])} times with bits" if packed else ""),
-              up_to([saved], 315), "(4 / 3)^20; of bits, 27 cells take a word of 32"),
+              up_to([saved], 315), "(4 / 3)^20; 27 bits take a word of 32"),
         claim("the largest level", "-",
               f"r = {top['size']}: {top['cells']:,} cells of a bit, {memory(top['bytes'])} a state, "
               f"{ms(top)} ms a step" if top else "-"),
@@ -182,13 +182,9 @@ def table_compact_claims(data):
 
 
 def compact_grid(pyplot, results):
-    """Axes for each fractal, three a row: (figure, [(axes, domain)])."""
-    domains = compact_domains(results, work="life")
-    columns = min(len(domains), 3)
-    lines = -(-len(domains) // columns)
-    figure, grid = pyplot.subplots(lines, columns, figsize=(9, 2.7 * lines + 1.2), squeeze=False)
-    for axes in list(grid.flat)[len(domains):]:
-        axes.set_axis_off()
+    """Axes for the first three fractals; the others look like one of them: (figure, [(axes, domain)])."""
+    domains = compact_domains(results, work="life")[:3]
+    figure, grid = pyplot.subplots(1, len(domains), figsize=(9, 4.4), squeeze=False, sharey=True)
     for axes, domain in zip(grid.flat, domains):
         axes.set_title(FRACTALS[domain][0])
         axes.set_yscale("log")
@@ -205,8 +201,11 @@ def draw_compact_speed(pyplot, data):
         for i, (name, title) in enumerate(COMPACT_LIFE.items()):
             points = [(row["size"], row["gcells"]) for row in compact_life(results, domain, name)]
             curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
-        axes.set_ylabel("10^9 cells/s")
-    title_of(figure, "A step of life: cells a second against the level", results)
+    grid[0][0].set_ylabel("10^9 cells a second")
+    plain_ticks(grid[0][0].yaxis)
+    most = max(row["gcells"] for _, domain in grid for row in compact_life(results, domain, "compact_bits"))
+    title_of(figure, f"A step of life on the bits of compact storage: up to {sig(most / 1000)} × 10^12 cells a second",
+             results)
     legend_below(figure, [axes for axes, _ in grid], 5)
     return figure
 
@@ -223,8 +222,9 @@ def draw_compact_memory(pyplot, data):
         for i, (name, title) in list(enumerate(COMPACT_LIFE.items()))[-2:]:
             points = [(row["size"], row["bytes"]) for row in compact_life(results, domain, name)]
             curve(axes, sorted(points), color=COLOURS[i], marker=MARKERS[i], label=title)
-        axes.set_ylabel("bytes")
-    title_of(figure, "Memory of a state against that of a matrix", results)
+    grid[0][0].set_ylabel("bytes of a state")
+    grid[0][0].yaxis.set_major_formatter(lambda value, _: memory(value))
+    title_of(figure, "Compact storage needs less the higher the level: memory of a state", results)
     legend_below(figure, [axes for axes, _ in grid], 4)
     return figure
 

@@ -73,6 +73,11 @@ def table_granularity(data):
                             for i in kept)] for title, means in rows])
 
 
+def table_granularity_quickest(data):
+    """The first five of these labellers."""
+    return "\n".join(table_granularity(data).split("\n")[:7])
+
+
 def table_label3(data):
     """Labels of volumes and of batches of images, and those of CuPy and YACCLAB."""
     results, peers, rows = data["label3"], data["peers_label3"], []
@@ -157,8 +162,7 @@ def table_flood_claims(data):
     rows = [
         claim("`regions` from scratch, maps with water: the fastest", "the chart's axis ends at 2500 Mpix/s",
               here(most(max, variant="regions")), UNKNOWN,
-              "the speeds on the chart, its maps and their size are not in the text; `again`, which has the "
-              "regions already, is left out"),
+              "the chart's speeds, maps and sizes are not in the text"),
         claim("the same, on its worst input of 16384²", "-",
               here(most(min, variant="regions", size=16384))),
         claim("moving line, coalesced, at its slowest size of terrain",
@@ -167,30 +171,29 @@ def table_flood_claims(data):
         claim("moving line, on its worst input", "low if the map is complicated",
               here(most(min, variant="line")), order(
                   [(row["mpix_s"], other["mpix_s"]) for row, other in simple if other]),
-              "a map that is all wet is faster at each size: as many rounds as the water turns"),
+              "as many rounds as the water turns; a map all wet is faster at each size"),
         claim("tiles against the moving line", "better", times(tiles),
               order([(gain, 1) for gains in tiles.values() for gain in gains.values()]),
-              "in small maps few tiles have water at their rims at a time, the slides' lack of "
-              "parallelism"),
+              "in small maps few tiles have water at their rims at a time"),
         claim("special code for uniform tiles against tiles", "better still", times(uniform),
               order([(gain, 1) for gains in uniform.values() for gain in gains.values()]),
-              "few tiles of this terrain are uniform; where none is, the two are within 1%"),
+              "few tiles here are uniform; where none is, the two are within 1%"),
         claim("bytes read in global memory, terrain, 16384²",
-              "tiles: much less replications of global memory accesses than the moving line",
+              "tiles: much less than the moving line",
               ", ".join(f"{name} {sig(value)}" for name, value in moved.items())
               + " bytes a cell" if moved else "-",
               order((moved["line"], moved[name]) for name in ("tiles", "uniform")
                     if "line" in moved and name in moved),
-              "heights have 2 bytes a cell; regions, the library, reads them once"),
+              "heights have 2; the library reads them once"),
         claim("naive", "extremely inefficient", here(slow), order(
             [(row["mpix_s"], slow["mpix_s"]) for row in rest if row]),
-              "the slowest of all forms: as many rounds as the way is long"),
+              "as many rounds as the way is long"),
     ]
     if slow and fast:
         gain = fast["mpix_s"] / slow["mpix_s"]
         rows.append(claim(f"`regions` from scratch by naive, terrain, {slow['size']}²",
                           "4 orders of magnitude", f"{gain:.0f} times", stated(gain, 1e4),
-                          "mainly by the algorithm, as the slides say"))
+                          "mainly the algorithm, as the slides say"))
     size = host_size(data, {row["size"]: row for row in flood if row["variant"] == "regions"
                             and row["input"] == "terrain"}, work="flood")
     if size:

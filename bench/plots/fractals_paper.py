@@ -7,7 +7,7 @@ from .text import CLAIMS, between, claim, order, sig, stated, table, up_to
 PAPER_LEVELS = {"sw": 16, "rd": 15, "ca": 15}
 PAPER_N_0 = 512
 # How a block finds its tile by shuffles: as published, and by blocks that walk.
-PAPER_LAUNCHES = (("lambda_block", "a block for each tile"), ("lambda_shuffle", "blocks that walk"))
+PAPER_LAUNCHES = (("lambda_block", "tiles"), ("lambda_shuffle", "walking"))
 # Fig. 11 as the text tells it. An order: test, variant, GPU, the ρ with which it is faster than
 # shuffles, and those with which it is slower.
 FIG11_RHOS = (16, 32)
@@ -25,7 +25,7 @@ FIG11_GAINS = (("sw", 2, "Titan V", 20), ("sw", 2, "Titan RTX", 40), ("rd", 2, "
 # Where lambda gets a replica's box from, besides the arithmetic hash; and the two launches of bench_block.
 HASH_OTHERS = (("table_constant", "H[] in constant memory"), ("table_shared", "H[] in shared memory"),
                ("digits", "packed digits in registers"))
-HASH_PARTS = (("launch", "SW, a block for each tile"), ("map", "the map alone"))
+HASH_PARTS = (("launch", "SW"), ("map", "map alone"))
 
 
 def box_row(results, work, size, rho, variant, **more):
@@ -85,11 +85,6 @@ def box_growth(results, work, form):
     return latest
 
 
-def place(work, size):
-    """A test and a width."""
-    return f"{work.upper()}, n = {side('gasket', size)}"
-
-
 def claims_fig7(results, form, launch):
     """The rows of Fig. 7 for one way to launch lambda."""
     rows, most, best = [], {}, {}
@@ -98,47 +93,40 @@ def claims_fig7(results, form, launch):
     for work, size in levels.items():
         gains_of = box_gains(results, work, size, form)
         if 32 in gains_of:
-            rows.append(claim(f"× BB, both with ρ = 32, {launch}, {place(work, size)}", "6 to 12",
-                              sig(gains_of[32]), between(gains_of[32], 6, 12),
-                              "which test gains how much is not stated"))
+            rows.append(claim(f"× BB, ρ = 32, {launch}, {work.upper()}", "6 to 12",
+                              sig(gains_of[32]), between(gains_of[32], 6, 12)))
         most[work] = max((gain, rho) for rho, gain in gains_of.items())
         best[work] = ratio(box_best(results, work, size, "bb")[1],
                            box_best(results, work, size, form)[1])
     if most:
         rows.append(claim(f"× BB, the most with one ρ for both, {launch}", "up to 75", ", ".join(
             f"{work.upper()} {sig(gain)} (ρ = {rho})" for work, (gain, rho) in most.items()),
-            up_to((gain for gain, _ in most.values()), 75),
-            "BB with small blocks spends its time starting blocks"))
+            up_to((gain for gain, _ in most.values()), 75)))
         rows.append(claim(f"× BB, each with its best ρ, {launch}", "up to 9", ", ".join(
             f"{work.upper()} {sig(gain)}" for work, gain in best.items()), up_to(best.values(), 9),
-            "the 6 to 12 with ρ = 32 contradict it "
-            "([A10](errata.md#a10-two-gains-over-the-bounding-box-sections-62-and-7))"))
+            "6 to 12 contradicts it: [A10](errata.md#a10-two-gains-over-the-bounding-box-sections-62-and-7)"))
     for work, size in levels.items():
         rho = box_best(results, work, size, form)[0]
-        rows.append(claim(f"best ρ of lambda, {launch}, {place(work, size)}", "16", str(rho),
-                          stated(rho, 16), "which test it belongs to is not stated"))
+        rows.append(claim(f"best ρ of λ, {launch}, {work.upper()}", "16", str(rho), stated(rho, 16)))
     starts = {work: box_n_0(results, work, form) for work in levels}
-    for work, size in levels.items():
+    for work in levels:
         late = [(gain, 1) for gains in box_curves(results, work, form).values()
                 for n, gain in gains if n >= PAPER_N_0]
-        rows.append(claim(f"ahead of BB with every ρ, {launch}, {place(work, size)}",
-                          f"from n = {PAPER_N_0} on", f"ρ = {', '.join(map(str, starts[work]))}: "
-                          f"from n = {', '.join(map(str, starts[work].values()))} on", order(late),
-                          "at n = 512 BB has 256 blocks with ρ = 32, which an H200 holds at once"))
+        rows.append(claim(f"ahead of BB from n, {launch}, {work.upper()}", str(PAPER_N_0),
+                          ", ".join(str(starts[work].get(rho, "-")) for rho in RHOS), order(late)))
     pairs = [(more, less) for found in starts.values()
              for less, more in zip(found.values(), list(found.values())[1:])]
     if pairs:
         rows.append(claim(f"the smaller ρ, the smaller that n, {launch}", "yes", "; ".join(
-            f"{work.upper()} {', '.join(map(str, found.values()))}"
-            for work, found in starts.items()), order(pairs),
-            "each n is known to a power of two only, so equal ones contradict nothing"))
-    for work, size in levels.items():
+            f"{work.upper()} {min(found.values())} to {max(found.values())}"
+            for work, found in starts.items()), order(pairs), "equal ones contradict nothing"))
+    for work in levels:
         growth = box_growth(results, work, form)
         pairs = [(more, gain) for gains in box_curves(results, work, form).values()
                  for (n, gain), (_, more) in zip(gains, gains[1:]) if n >= PAPER_N_0]
         if growth:
-            rows.append(claim(f"the gain grows with n with every ρ, {launch}, {place(work, size)}",
-                              f"from n = {PAPER_N_0} on", f"from n = {growth} on", order(pairs)))
+            rows.append(claim(f"gain grows from n, {launch}, {work.upper()}", str(PAPER_N_0), str(growth),
+                              order(pairs)))
     return rows
 
 
@@ -148,8 +136,7 @@ def claims_bb(results):
     for work, size in PAPER_LEVELS.items():
         rho = box_best(results, work, size, "bb")[0]
         if rho:
-            rows.append(claim(f"best ρ of BB, {place(work, size)}", "32", str(rho),
-                              stated(rho, 32)))
+            rows.append(claim(f"best ρ of BB, {work.upper()}", "32", str(rho), stated(rho, 32)))
     return rows
 
 
@@ -163,7 +150,7 @@ def tensor_gains(results, work, variant, exact=False):
 
 
 def percents(gains):
-    return ", ".join(f"{gain:+.1f}%" for gain in gains.values()) or "-"
+    return ", ".join(f"{gains[rho]:+.1f}%" if rho in gains else "-" for rho in FIG11_RHOS)
 
 
 def claims_fig11(results):
@@ -173,26 +160,23 @@ def claims_fig11(results):
              for work in PAPER_LEVELS for variant in (1, 2, 3)}
 
     def title(work, variant, gpus):
-        return f"variant {variant} over shuffles, {place(work, PAPER_LEVELS[work])}, {gpus}"
+        return f"variant {variant} over shuffles, {work.upper()}, {gpus}"
 
     def here(work, variant):
-        gains = found[work, variant]
-        return f"ρ = {', '.join(map(str, gains))}: {percents(gains)}; in integers " \
-               f"{percents(tensor_gains(results, work, variant, exact=True))}"
+        return f"{percents(found[work, variant])} " \
+               f"({percents(tensor_gains(results, work, variant, exact=True))})"
     for work, variant, gpus, percent in FIG11_GAINS:
         if found[work, variant]:
             rows.append(claim(title(work, variant, gpus), f"up to {percent}%", here(work, variant),
-                              up_to(found[work, variant].values(), percent),
-                              "a block finds four tiles before it stores anything"))
+                              up_to(found[work, variant].values(), percent)))
     for work, variant, gpus, faster, slower in FIG11_ORDERS:
         gains = found[work, variant]
         if gains:
-            said = [f"{word} with ρ = {', '.join(map(str, rhos))}"
+            said = [word if rhos == FIG11_RHOS else f"{word} with ρ = {', '.join(map(str, rhos))}"
                     for word, rhos in (("faster", faster), ("slower", slower)) if rhos]
             rows.append(claim(title(work, variant, gpus), ", ".join(said), here(work, variant),
                               order([(gains[rho], 0) for rho in faster if rho in gains]
-                                    + [(0, gains[rho]) for rho in slower if rho in gains]),
-                              "nine reads of a cell outweigh the map" if work == "ca" else "-"))
+                                    + [(0, gains[rho]) for rho in slower if rho in gains])))
     ones, twos = ([gain for work in PAPER_LEVELS for gain in found[work, variant].values()]
                   for variant in (1, 2))
     if ones:
@@ -200,8 +184,7 @@ def claims_fig11(results):
                           f"{max(ones):+.1f} to {min(ones):+.1f}%, faster in "
                           f"{sum(gain > 0 for gain in ones)} of {len(ones)}",
                           between(min(ones, key=lambda gain: max(5 - gain, gain - 10)), 5, 10),
-                          "the paper does not name its configurations; the verdict is of ours that is "
-                          "nearest to the range"))
+                          "configurations not named; verdict of ours nearest to the range"))
     if twos:
         rows.append(claim("variant 2, overall", "up to 40%",
                           f"{max(twos):+.1f} to {min(twos):+.1f}%, faster in "
@@ -209,9 +192,10 @@ def claims_fig11(results):
     return rows
 
 
-def claims_block(block, *others):
+def rows_of_block(block, *others):
     """Section 5: the paper measures sub-boxes. The other two forms are compared with its launch, and with
-    sub-boxes in their own kernel. The launch is looked up in `block`, then in `others`."""
+    sub-boxes in their own kernel. The launch is looked up in `block`, then in `others`. Rows of a title
+    and ratios."""
     rows = []
     for work, tiles in ((work, tiles) for work in WORKS for tiles in (1, 16)):
         for size in block.sizes(work, "gasket")[-1:]:
@@ -221,23 +205,17 @@ def claims_block(block, *others):
             same, *forms = (box_row(block, work, size, 16, name, tiles_per_block=tiles)
                             for name in ("block_subbox", "block_unroll", "block_table"))
             if same and all(forms):
-                many = "a block for each tile" if tiles == 1 else f"{tiles} tiles a block"
-                rows.append(claim(f"unrolling, table × the published launch, ρ = 16, {many}, "
-                                  f"{place(work, size)}", "-", ", ".join(
-                                      sig(ratio(launch, row)) for row in forms)
-                                  + f" (× sub-boxes in the same kernel: "
-                                  f"{', '.join(sig(ratio(same, row)) for row in forms)})",
-                                  None, "the paper measures sub-boxes only"))
+                many = "1 tile a block" if tiles == 1 else f"{tiles} tiles a block"
+                rows.append([f"unrolling, table × the published launch, ρ = 16, {many}, {work.upper()}, "
+                             f"n = {side('gasket', size)}", ", ".join(sig(ratio(launch, row)) for row in forms)
+                             + " (× sub-boxes in the same kernel: "
+                             f"{', '.join(sig(ratio(same, row)) for row in forms)})"])
     return rows
 
 
-def claims_hash(block):
+def rows_of_hash(block):
     """Section 4 and equation 15: how many times faster lambda is with arithmetic than with the table H[]."""
     found = block.domains("hash")
-    if not found:
-        return [claim("arithmetic hash × H[]", "-", "-", None,
-                      "not measured yet: `block.json` is older than the work `hash`")]
-
     def row(domain, part, variant):
         return next((row for row in block.at("hash", domain)
                      if row["part"] == part and row["variant"] == variant), None)
@@ -246,9 +224,9 @@ def claims_hash(block):
         for variant, title in HASH_OTHERS:
             gains = {domain: ratio(row(domain, part, variant), row(domain, part, "arithmetic"))
                      for domain in found}
-            rows.append(claim(f"arithmetic hash × {title}, {launch}", "-", ", ".join(
-                f"{domain} {sig(gain)}" for domain, gain in gains.items() if gain) or "-",
-                None, "the paper gives no time of either"))
+            if any(gains.values()):
+                rows.append([f"arithmetic hash × {title}, {launch}", ", ".join(
+                    f"{domain} {sig(gain)}" for domain, gain in gains.items() if gain)])
     return rows
 
 
@@ -264,10 +242,13 @@ def table_fractal_claims(data):
     for form, launch in PAPER_LAUNCHES:
         rows += claims_fig7(results, form, launch)
     rows += claims_fig11(results)
-    if "block" in data:
-        rows += claims_block(data["block"], data["fractal"], results)
-        rows += claims_hash(data["block"])
     return table(["gasket", *CLAIMS[1:]], rows)
+
+
+def table_fractal_forms(data):
+    """Sections 4 and 5: forms that the paper has no times of."""
+    return table(["times as fast", "here "], rows_of_block(
+        data["block"], data["fractal"], paper_results(data)) + rows_of_hash(data["block"]))
 
 
 # ---- the 3-simplex, which the paper cites ----
@@ -289,6 +270,10 @@ def simplex_spans(results, work, variants):
     return {n: gain for n, gain in gains.items() if gain}
 
 
+def values(gains):
+    return ", ".join(map(sig, gains.values()))
+
+
 def claims_simplex(results):
     """Section 2: what a map of the 3-simplex gains over the bounding box, in threads and in time."""
     rows = []
@@ -301,7 +286,7 @@ def claims_simplex(results):
         n, rho = max(space, key=space.get)
         rows.append(claim("threads of the bounding box over those of the map", "up to 6 times",
                           f"{sig(space[n, rho])} at n = {n}, ρ = {rho}", up_to(space.values(), 6),
-                          "6m²/((m + 1)(m + 2)) for m = n / ρ layers of tiles"))
+                          "6m²/((m + 1)(m + 2)), m = n / ρ"))
     for work, title in SIMPLEX_WORKS.items():
         gains = {name: simplex_spans(results, work, variants) for name, variants in (
             ("published", ROOTS), ("blocks", ("simplex_blocks",)), ("threads", ("simplex_threads",)))}
@@ -313,16 +298,13 @@ def claims_simplex(results):
                            for name in ("simplex_blocks", "simplex_threads"))
         rows.append(claim(
             f"× the bounding box in time, published roots, {title}",
-            "less than in threads: the roots are an overhead",
-            ", ".join(f"{sig(gain)} at n = {at}" for at, gain in gains["published"].items()),
+            "less than in threads, by the roots", values(gains["published"])
+            + f"; n = {', '.join(map(str, gains['published']))}",
             order([(max(space.values(), default=None), max(gains["published"].values()))]),
-            f"each with its best ρ; the exact map is {sig(blocks)} (by blocks) and {sig(threads)} times (by "
-            f"threads) as fast as the roots at n = {n}"))
+            f"exact map, n = {n}: {sig(blocks)} (by blocks), {sig(threads)} times (by threads) as fast as the roots"))
         rows.append(claim(
             f"× the bounding box in time, the exact map, {title}", "-",
-            "; ".join(f"n = {at}: {sig(gain)} by blocks, {sig(gains['threads'].get(at))} by threads"
-                      for at, gain in gains["blocks"].items()),
-            None, "integers correct the root, for every number of 32 bits"))
+            f"by blocks {values(gains['blocks'])}; by threads {values(gains['threads'])}"))
     return rows
 
 

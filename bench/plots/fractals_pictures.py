@@ -2,7 +2,7 @@
 """Pictures of fractals, the paper's figures among them."""
 from .fractals import block_forms, gains
 from .fractals_paper import box_row, paper_results
-from .results import (BASES, FRACTALS, RHOS, WORKS, ratio, side, space_improvement, theory_n_0,
+from .results import (BASES, FRACTALS, TOP_SIDE, WORKS, ratio, side, space_improvement, theory_n_0,
                       theory_speedup)
 from .style import (BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, PINK, RED, SKY, curve,
                     legend_below, log_sides, note, plain_ticks, title_of)
@@ -23,70 +23,47 @@ def gaskets(data):
 
 
 def draw_speedup(pyplot, data):
-    """The paper's Fig. 7."""
+    """The paper's Fig. 7, each at its best block."""
     results = data["fractal"]
     works = gaskets(data)
-    figure, grid = pyplot.subplots(len(works), 2, figsize=(9, 3.35 * len(works) + 1.3),
-                                   squeeze=False)
-    shades = [pyplot.get_cmap("viridis")(i / 5.5) for i in range(len(RHOS))]
+    figure, grid = pyplot.subplots(len(works), 2, figsize=(9, 2.9 * len(works) + 1.3), squeeze=False)
+    gains = []
     for (left, right), work in zip(grid, works):
         sizes = results.sizes(work, "gasket")
         sides = [side("gasket", size) for size in sizes]
-
-        def line(variants, rho=None, sizes=sizes, work=work):
-            return [results.best(work, "gasket", size, variants, rho) for size in sizes]
-        best, forms = line(results.forms(work)), block_forms(results, work)
-        for rho, shade in zip(RHOS, shades):
-            thin = {"color": shade, "linewidth": 1.3, "zorder": 2}
-            box, form = line(("bb",), rho), line(forms, rho)
-            if not curve(left, zip(sides, map(ratio, box, form)), **thin, marker=".",
-                         label=f"blocks of ρ × ρ: ρ = {rho}"):
-                note(f"{work}: no curve for rho = {rho}")
-            curve(right, [(n, row and row["ms"]) for n, row in zip(sides, box)], **thin,
-                  linestyle=(0, (2, 1.5)))
-            curve(right, [(n, row and row["ms"]) for n, row in zip(sides, form)], **thin)
-        bold_lines = (
-            (best, INK, "-", "o", "the engine"),
-            (line(("bb",)), RED, "-", None, "best BB"),
-            (line(("bb_walk",)), RED, (0, (4, 2)), None, "BB walking"),
-            (line(("list",)), SKY, "-", None, "list"),
-        )
-        for rows, colour, style, marker, label in bold_lines:
-            heavy = {"color": colour, "linestyle": style, "linewidth": 2.4,
-                     "zorder": 4 if rows is best else 3}
-            if not curve(right, [(n, row and row["ms"]) for n, row in zip(sides, rows)], **heavy,
-                         marker=marker, label=f"time (right): {label}"):
+        engine = [results.best_form(work, "gasket", size) for size in sizes]
+        others = [([results.best(work, "gasket", size, (name,)) for size in sizes], *style) for name, *style in (
+            ("bb", RED, "s", "the bounding box, a thread a place"), ("bb_walk", ORANGE, "D", "the same, walking"),
+            ("list", SKY, "^", "a list of the cells in memory"))]
+        for rows, colour, marker, label in (*others, (engine, INK, "o", "the engine")):
+            style = {"color": colour, "marker": marker, "label": label}
+            if not curve(right, [(n, row and row["ms"]) for n, row in zip(sides, rows)], **style):
                 note(f"{work}: no curve for {label}")
-            if rows is not best:
-                curve(left, zip(sides, map(ratio, rows, best)), **heavy,
-                      label=f"times faster (left): the engine over {label}")
-        curve(right, [(n, row and row.get("limit_ms")) for n, row in zip(sides, best)], color=GREY,
-              linestyle=":", linewidth=2, label="time (right): the memory's limit")
+            if rows is not engine:
+                curve(left, zip(sides, map(ratio, rows, engine)), **style)
+        gains.append(ratio(others[0][0][sides.index(TOP_SIDE)], engine[sides.index(TOP_SIDE)])
+                     if TOP_SIDE in sides else None)
+        curve(right, [(n, row and row.get("limit_ms")) for n, row in zip(sides, engine)], color=GREY,
+              linestyle=":", linewidth=2, label="the memory's limit")
         left.axhline(1, color=GREY, linewidth=1)
         for axes in (left, right):
             log_sides(axes)
             axes.set_yscale("log")
             plain_ticks(axes.yaxis)
             axes.set_title(WORKS[work])
-        left.set_ylabel("times faster")
+        left.set_ylabel("the engine is times faster")
         right.set_ylabel("ms")
-        times = [row["limit_ms"] for row in results.at(work, "gasket")
-                 if row.get("limit_ms")]
-        fastest = min(row["ms"] for row in results.at(work, "gasket"))
-        if times:  # limits of small levels lie far below any launch
-            right.set_ylim(bottom=fastest / 4)
-    title_of(figure, "Sierpinski gasket: speedup over the bounding box, and times\n"
-             "thin: left, lambda over BB at the same ρ; right, lambda solid and BB dashed",
-             results)
-    legend_below(figure, grid.flat, 3,
-                 ("blocks of ρ × ρ: ", "times faster (left): ", "time (right): "))
+        right.set_ylim(bottom=min(row["ms"] for row in engine if row) / 4)
+    title_of(figure, "Sierpinski gasket: against the bounding box the engine gains "
+             + ", ".join(sig(gain) for gain in gains if gain) + f" times at n = {TOP_SIDE}", results)
+    legend_below(figure, grid.flat, 3)
     return figure
 
 
 def draw_theory(pyplot, data):
     """The paper's Fig. 5, beside what was measured."""
     results = data["fractal"]
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 5.6))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 6))
     for axes in (left, right):
         log_sides(axes)
         axes.set_yscale("log")
@@ -99,7 +76,7 @@ def draw_theory(pyplot, data):
               label="theory, $n^{2-H} / \\log_2 \\log_2 n$")
     first = theory_n_0("gasket")
     left.plot([first], [theory_speedup("gasket", first)], "o", color=INK, markersize=7)
-    left.plot([first, first], [0.4, theory_speedup("gasket", first)], color=INK, linestyle=":")
+    left.plot([first, first], [0.1, theory_speedup("gasket", first)], color=INK, linestyle=":")
     left.annotate(f"$n_0$ = {first:.1f}", (first, theory_speedup("gasket", first)), (4, -42),
                   textcoords="offset points")
     for work, colour, marker in zip(WORKS, (BLUE, RED, GREEN), "sD^"):
@@ -108,12 +85,12 @@ def draw_theory(pyplot, data):
                            results.best_form(work, "gasket", size)))
                     for size in results.sizes(work, "gasket")]
         if not curve(left, gains_of, color=colour, marker=marker, linewidth=1,
-                     label=f"measured, {work.upper()}: the engine over best BB"):
+                     label=f"{WORKS[work]}, measured"):
             note(f"theory: nothing measured for {work}")
-    left.set_title("Sierpinski gasket")
+    left.set_title("Sierpinski gasket, theory and measured")
     left.set_ylabel("times less, times faster")
-    left.legend(fontsize=9, loc="upper left")
-    left.set_ylim(0.4, left.get_ylim()[1] * 12)
+    left.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    left.set_ylim(0.1, 300)
     groups = {}  # fractals of the same curve
     for name, (_, k, sx, sy) in FRACTALS.items():
         groups.setdefault((sx, sx * sy / k), []).append(name)
@@ -121,11 +98,11 @@ def draw_theory(pyplot, data):
     for names, colour, marker in zip(order, COLOURS, MARKERS):
         points = [(n, theory_speedup(names[0], n)) for n in sides if n >= 2.9]
         right.plot(*zip(*points), color=colour, marker=marker, markevery=8,
-                   label=", ".join(names))
-    right.set_title("Theory, the catalogue")
-    right.legend(fontsize=9, loc="upper left")
-    right.set_ylim(top=right.get_ylim()[1] * 25)
-    title_of(figure, "Speedup of lambda over the bounding box, equations 10 to 13", results)
+                   label=", ".join(FRACTALS[name][0] for name in names))
+    right.set_title("The catalogue, theory")
+    right.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    right.set_ylim(0.1, 300)
+    title_of(figure, "The gain of λ over the bounding box grows with n, in theory and measured", results)
     return figure
 
 

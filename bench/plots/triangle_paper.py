@@ -122,9 +122,7 @@ def claims_of_roots(c):
         found = c.gain(variant)
         if found:
             c.add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", sig(found),
-                  stated(found, said),
-                  f"N = {c.n}; a map is hidden behind the start of blocks, and the root is a few "
-                  "instructions")
+                  stated(found, said), "the start of blocks hides the map")
     found = [c.gain(v) for v, _ in roots]
     if all(found):
         c.add("Fig. 3: LTM-R is ahead of BB, LTM-X behind", "yes", ", ".join(
@@ -135,16 +133,14 @@ def claims_of_roots(c):
           f"{whole(bb['wasted_blocks'])} of {whole(bb['blocks'])} by BB, "
           f"{whole(ltm['wasted_blocks'])} by LTM",
           order([(bb["wasted_blocks"], ltm["wasted_blocks"])]),
-          "the launch has no block above the diagonal; those on it, one a row, have threads that "
-          "idle")
+          "blocks on the diagonal, one a row, have idle threads")
 
 
 def claims_of_dummy(c):
     """Figure 5: the dummy kernel."""
     rb, ltm, rec, utm = (c.span((0,), v) for v in ("rb", "ltm_rsqrt", "rec", "utm"))
     c.add("Fig. 5: RB, dummy", "up to 1.25", span(rb), up_to(rb[2:] if rb else (), 1.25),
-          "up to N = 8192 the writes of all threads to one place take longer than EDM does, which "
-          "hides what is spared")
+          "up to N = 8192 the writes to one place take longer than EDM and hide what is spared")
     found = c.at_all("rb", "ltm_rsqrt", "rec", "utm")
     if found:
         c.add("Fig. 5: RB is the fastest, dummy", "yes",
@@ -153,23 +149,21 @@ def claims_of_dummy(c):
               order((rb, other) for rb, *others in found for other in others),
               f"RB is behind LTM-R at {sum(rb < ltm for rb, ltm, *_ in found)} of {len(found)} N")
     c.add("Fig. 5: LTM, dummy", "about 1.13", span(ltm), stated(means_of(ltm), 1.13),
-          "up to 2 where the start of blocks is all that is left")
+          "up to 2 where only the start of blocks is left")
     ahead = c.ahead("rec", (0,))
     c.add("Fig. 5: REC, dummy", "behind BB at every N",
           span(rec) + (f", ahead from N = {ahead} on" if ahead else ""),
           order((1, gain) for gain, in c.at_all("rec")),
-          "its launches, 7 to 13 one after the other, are the difference up to N = 2048, some 3 µs "
-          "each; beyond, its blocks take longer than those of LTM; the cause was not "
-          "measured")
+          "7 to 13 launches in turn, some 3 µs each, up to N = 2048; beyond, its blocks take longer than "
+          "LTM's, cause not measured")
     ns = {v: block_ns(found[0]) for v in ("utm", "ltm_exact")
           for found in [triangle_rows(c.results, 0, c.n, v)] if found}
     ahead = c.ahead("utm", (0,))
     c.add("Fig. 5: UTM, dummy", "behind BB at every N",
           span(utm) + (f", ahead from N = {ahead} on" if ahead else ""),
           order((1, gain) for gain, in c.at_all("utm")),
-          "its map has products of 64 bits and conditionals: " + (
-              f"{sig(ns['utm'])} ns a block where LTM has {sig(ns['ltm_exact'])}, N = {c.n}"
-              if len(ns) == 2 else "a long one"))
+          "products of 64 bits and conditionals" + (
+              f": {sig(ns['utm'])} ns a block, LTM {sig(ns['ltm_exact'])}" if len(ns) == 2 else ""))
 
 
 def claims_of_edm(c):
@@ -178,12 +172,12 @@ def claims_of_edm(c):
     beside = [100 * (this / other - 1) for this, other in c.at_all(
         "rb", "ltm_rsqrt", dims=c.edm, sizes=[n for n in c.sizes if n >= 4096])]
     c.add("Fig. 5: RB, EDM", "1.14 on average, about half of the dummy's gain", span(rb),
-          stated(means_of(rb), 1.14), "it launches the blocks of LTM-R" + (
-              f" and is {sig(min(beside), 2)} to {sig(max(beside), 2)}% faster from N = 4096 on; the cause "
-              "was not measured" if beside else ""))
+          stated(means_of(rb), 1.14), "LTM-R's blocks" + (
+              f", {sig(min(beside), 2)} to {sig(max(beside), 2)}% faster from N = 4096 on, cause not measured"
+              if beside else ""))
     c.add("Fig. 5: LTM, EDM", "1.12 to 1.15", span(ltm),
-          between(means_of(ltm), 1.12, 1.15), "half of the blocks are not started; at "
-          "N = 1024 a launch takes 4 µs whatever it does")
+          between(means_of(ltm), 1.12, 1.15), "half the blocks; at N = 1024 a launch takes 4 µs "
+          "whatever it does")
     means = [(d, c.span((d,), "ltm_rsqrt")) for d in (0, *c.edm)]
     if all(mean for _, mean in means):
         c.add("conclusion: LTM on average", "1.15, in EDM as in the dummy",
@@ -197,9 +191,9 @@ def claims_of_edm(c):
         for (before, ahead), dims in found.items()) or "nowhere",
           stated(max((min(max(5000, before), ahead) for before, ahead in found),
                      key=lambda n: max(n / 5000, 5000 / n), default=None), 5000),
-          "only these N were measured; where 5000 is not between the two, the nearer one is compared")
+          "only these N measured; the nearer one is compared")
     c.add("Fig. 5: REC, EDM", "up to 1.05", span(rec), up_to(rec[2:] if rec else (), 1.05),
-          "as LTM: half of the blocks are not started")
+          "half the blocks")
     last = all((c.gain("utm", d, m) or 9) <= min(c.gain(v, d, m) or 9 for v in (
         "ltm_rsqrt", "rb", "rec")) for d in c.edm for m in c.sizes if m >= 4096)
     slower = {n: [d for d in c.edm if (c.gain("rec", d, n) or 9) < (c.gain("utm", d, n) or 0)]
@@ -209,22 +203,20 @@ def claims_of_edm(c):
           + (f"; REC is slower at {slower}" if slower else ""),
           order((min(others), slow) for slow, *others in c.at_all(
               "utm", "ltm_rsqrt", "rb", "rec", dims=c.edm)),
-          "its threads run along rows of the upper triangle and write down columns of the lower one; "
-          "where REC is slower, its launches are what takes the time")
+          "its threads run along rows and write down columns; REC is slower by its launches")
     ends = {v: (c.gain(v, 1), c.gain(v, 4)) for v in ("ltm_rsqrt", "rb", "rec", "utm")}
     if all(a and b for a, b in ends.values()):
         said = {v: f"{TRIANGLE_NAMES[v]} {sig(a)} to {sig(b)}" for v, (a, b) in ends.items()}
         title = f"Fig. 5: I from one feature to four, N = {c.n}"
         c.add(title, "LTM and RB do not change", f"{said['ltm_rsqrt']}; {said['rb']}",
-              same((1, *(ends[v][1] / ends[v][0] for v in ("ltm_rsqrt", "rb")))),
-              "work on cells counts more with every feature")
+              same((1, *(ends[v][1] / ends[v][0] for v in ("ltm_rsqrt", "rb")))))
         c.add(title, "UTM gains", said["utm"], grows(*ends["utm"]),
-              "within 20% is no change; its time is that of its scattered writes")
-        c.add(title, "REC changes", said["rec"], None, "no direction and no number is stated")
+              "scattered writes take its time")
+        c.add(title, "REC changes", said["rec"], None, "no direction or number stated")
         best = sorted(ends, key=lambda v: -ends[v][0])
         c.add("conclusion: LTM and RB are the fastest", "LTM as fast as RB, far ahead of UTM",
               ", ".join(f"{TRIANGLE_NAMES[v]} {sig(ends[v][0])}" for v in best)
-              + f" in EDM, d = 1, N = {c.n}",
+              + " in EDM, d = 1",
               order((ends[fast][0], ends[slow][0]) for fast in ("ltm_rsqrt", "rb")
                     for slow in ("rec", "utm")))
 
@@ -244,18 +236,17 @@ def claims_of_model(c):
           f"{max(row['i'] for row in every):.3f}, k < 1 in {len(low)} of {len(every)} rows, "
           f"{sum(row['rho'] == 8 for row in low)} of them with ρ = 8, least {least:.3f}",
           order((k, 1) for k in theirs),
-          "the verdict is of the paper's set-up and maps" + "".join(
-              f" (its table, which it gives no time of, has {row['k']:.3f} at N = {row['size']}, "
-              f"{work_of(row['d'])})" for row in table_k)
-          + "; k is 1 where the start of blocks is the limit, and BB's time varies from run to run")
+          "verdict of the paper's set-up and maps" + "".join(
+              f" (its table, untimed there, has {row['k']:.3f} at N = {row['size']}, {work_of(row['d'])})"
+              for row in table_k)
+          + "; BB's time varies from run to run")
     for d in (0, 4):
         by_rho = {rho: triangle_rows(c.results, d, c.n, "ltm_exact", rho) for rho in (8, 16, 32)}
         if all(by_rho.values()):
-            c.add(f"equation 11: I does not depend on the threads of a block, {work_of(d)}",
-                  "the same for every ρ", ", ".join(f"ρ = {rho}: {sig(found[0]['i'])}"
-                                                    for rho, found in by_rho.items())
-                  + f"; exact map, N = {c.n}", same(found[0]["i"] for found in by_rho.values()),
-                  "a large block costs more with work than without, a small one does not")
+            c.add(f"equation 11: I does not depend on ρ, {work_of(d)}", "yes",
+                  ", ".join(f"ρ = {rho}: {sig(found[0]['i'])}" for rho, found in by_rho.items()) + "; exact map",
+                  same(found[0]["i"] for found in by_rho.values()),
+                  "only a large block costs more with work")
     ks = {rho: [row["k"] for d in (0, *c.edm) for row in triangle_rows(c.results, d, c.n, "ltm_rsqrt",
                                                                        rho)] for rho in (16, 32)}
     if ks[16]:
@@ -263,29 +254,28 @@ def claims_of_model(c):
               "; ".join(f"ρ = {rho}: {sig(min(found))} to {sig(max(found))}"
                         for rho, found in ks.items() if found),
               between(sum(ks[16]) / len(ks[16]), 1.5, 2),
-              "the verdict is of the mean with ρ = 16; the map costs less than a block's start")
+              "verdict of the mean with ρ = 16")
 
 
 def claims_of_outlook(c):
     """What the conclusion expects, and what only other GPUs could tell."""
     blocks = "utm_blocks_rsqrt" if c.gain("utm_blocks_rsqrt", 1) else "utm_blocks"
-    for title, dims in (("EDM", (1, 4)), ("the dummy", (0,))):
+    for title, dims, why in (("EDM", (1, 4), "its cells are written by rows then"),
+                             ("the dummy", (0,), "it writes to one place")):
         found = [(d, c.gain("utm", d), c.gain(blocks, d)) for d in dims]
         if all(threads and by for _, threads, by in found):
             c.add(f"conclusion: UTM by blocks and the inverse root would be faster, {title}",
                   "considerably", "; ".join(f"{work_of(d)}: {sig(threads)} by threads, {sig(by)} by "
                                             "blocks" for d, threads, by in found),
-                  order((by, threads) for _, threads, by in found),
-                  "its cells are written by rows then, which the dummy does not notice")
+                  order((by, threads) for _, threads, by in found), why)
     plain = [(name, c.gain(name, 1)) for name in ("utm_blocks_sqrt", "utm_blocks_rsqrt")]
     if any(found for _, found in plain):
         exact = {name: max(row["size"] for row in triangle_rows(c.results, 1, variant=name))
                  for name, found in plain if found}
-        c.add("conclusion: and needs no conditionals", "expected up to N = 30720", "; ".join(
-            f"{TRIANGLE_NAMES[name]}: exact at every N measured, up to {exact[name]}, and I = {sig(found)} in EDM, "
-            f"d = 1, N = {c.n}" for name, found in plain if found),
-              order((n, PAPER_N) for n in exact.values()),
-              "exact with an epsilon of 2.5e-4; the paper's 1e-4 is too small")
+        c.add("conclusion: and needs no conditionals", "expected up to N = 30720", "exact at every N measured: "
+              + "; ".join(f"{TRIANGLE_NAMES[name]} up to {exact[name]}, I = {sig(found)}"
+                          for name, found in plain if found) + " in EDM, d = 1",
+              order((n, PAPER_N) for n in exact.values()), "ε = 2.5e-4; the paper's 1e-4 is too small")
     c.add("conclusion: faster special functions will let LTM-X gain", "expected",
           f"{sig(c.gain('ltm_sqrt'))} in the dummy, {sig(c.gain('ltm_sqrt', 1))} in EDM, d = 1",
           order([(c.gain("ltm_sqrt"), 1), (c.gain("ltm_sqrt", 1), 1)]), "the root is hidden")
@@ -296,9 +286,8 @@ def claims_of_outlook(c):
               "32 bits")
     newton, rsqrt = 1949 * PAPER_RHO, 2055 * PAPER_RHO  # TMAP_TRIANGLE_ROWS_NEWTON, _RSQRT
     c.add("LTM-N and LTM-R are exact", "N up to 30720", f"N up to {newton} and {rsqrt}, 1949 and 2055 "
-          "rows of blocks", order([(newton, 30720), (rsqrt, 30720)]), "the root's rounding, "
-          "[errata](errata.md#b4-how-far-the-papers-roots-are-exact-section-iiia); LTM-N where "
-          "products and sums are fused")
+          "rows of blocks", order([(newton, 30720), (rsqrt, 30720)]), "LTM-N if products and sums are fused: "
+          "[B4](errata.md#b4-how-far-the-papers-roots-are-exact-section-iiia)")
     c.add("maps on Fermi", "I < 1", "-", UNKNOWN, "no such GPU is measured here")
 
 
@@ -315,35 +304,30 @@ def claims_of_forms(c):
         c.add(f"maps by a table, {work_of(d)}", "as slow as LTM-X",
               f"{sig(by_table)}, LTM-X {sig(root)}" if by_table and root else "",
               stated(by_table / root if by_table and root else None, 1),
-              f"N = {c.n}; a load for each block, from {bytes_of_table / 1e6:.1f} MB that are made "
-              "once, before the time begins")
-    found = [(d, n, c.gain("rec_recursive", d, n), c.gain("rec", d, n))
-             for d in works for n in (c.sizes[0], c.n)]
-    c.add("REC by recursive launches", "would be faster", "; ".join(
-        f"{work_of(d)}, N = {n}: {sig(recursive)} where {sig(host)} from the host"
-        for d, n, recursive, host in found)
-                if all(recursive and host for *_, recursive, host in found) else "",
+              "-" if d else f"a load a block from {bytes_of_table / 1e6:.1f} MB, made before the time begins")
+    found = {d: [(c.gain("rec_recursive", d, n), c.gain("rec", d, n)) for n in (c.sizes[0], c.n)] for d in works}
+    c.add("REC by recursive launches", "would be faster", f"N = {c.sizes[0]}, {c.n} (from the host): " + "; ".join(
+        f"{work_of(d)} " + ", ".join(f"{sig(recursive)} ({sig(host)})" for recursive, host in gains)
+        for d, gains in found.items())
+                if all(gain for gains in found.values() for pair in gains for gain in pair) else "",
                 order(c.at_all("rec_recursive", "rec", dims=works)),
-                "a kernel for each level, launched by the level before, the largest squares first; "
-                "no level waits for another one")
+                "a kernel launches the next level's, the largest squares first; no level waits")
     found = [(d, c.gain("bb_by_threads", d), c.span((d,), "bb_by_threads")) for d in works]
-    c.add("BB that leaves by blocks", "faster than by threads", "; ".join(
-        f"{work_of(d)}: {sig(1 / gain)} times as fast at N = {c.n}, {sig(1 / most)} to "
-        f"{sig(1 / least)} at all N" for d, gain, (least, _, most) in found)
+    c.add("BB that leaves by blocks", "faster than by threads", "times as fast (at all N): " + "; ".join(
+        f"{work_of(d)}: {sig(1 / gain)} ({sig(1 / most)} to {sig(1 / least)})"
+        for d, gain, (least, _, most) in found)
                 if all(gain for _, gain, _ in found) else "",
                 order((1, gain) for gain, in c.at_all("bb_by_threads", dims=works)),
-                "a block above the diagonal ends before its threads compute their cells")
+                "ends blocks before threads compute their cells")
     missed = next((row["missed_cells"] for row in triangle_rows(c.results, 1, c.n, "utm_printed")),
                   None)
     found = [(d, c.gain("utm_printed", d), c.gain("utm", d)) for d in works]
     if missed is not None and all(printed and repaired for _, printed, repaired in found):
         c.add("hypothesis: UTM is slow by its root and the conditionals that repair it",
-              "the cause", "as printed, without conditionals: " + "; ".join(
-                  f"{work_of(d)}: {sig(printed)} where {sig(repaired)} with them"
-                  for d, printed, repaired in found)
-              + f"; N = {c.n}, where {whole(missed)} of {whole(c.n * (c.n + 1) // 2)} cells are missed",
-              None, "no number is stated; in EDM scattered writes take the time. The printed formula in "
-              "single precision is right up to N = 4096")
+              "the cause", "without (with) conditionals: " + "; ".join(
+                  f"{work_of(d)}: {sig(printed)} ({sig(repaired)})" for d, printed, repaired in found)
+              + f"; without, {whole(missed)} of {whole(c.n * (c.n + 1) // 2)} cells are missed",
+              None, "scattered writes take EDM's time; as printed, in single precision, right up to N = 4096")
 
 
 def measured(data):

@@ -45,7 +45,9 @@ typedef struct tmap_kernel_facts {
     tmap_u32 ptx;       // the architecture that it was compiled for: ptxVersion, 90
 } tmap_kernel_facts;
 
-// The facts from which a plan is made.
+// The facts from which a plan is made. Example: an H200, and a kernel of 64 registers for blocks of
+// up to 512 threads:
+//     {{90, 132, 2048, 32, 65536, 65536, 233472, 232448, 1024, 2, 1}, {64, 0, 512, 90}}
 typedef struct tmap_facts {
     tmap_device_facts device;
     tmap_kernel_facts kernel;
@@ -79,6 +81,25 @@ TMAP_FN tmap_u32 tmap_resident_blocks(const tmap_facts *facts, tmap_u32 threads,
     most = tmapi_facts_round((tmap_u32)bytes + device->reserved_shared, unit);
     if (most && device->shared / most < blocks) blocks = device->shared / most;
     return blocks;
+}
+
+// Which ready kernel a plan is for: bits 8 and up of `type`. So each source file of a program can
+// launch a plan that another one has made, with the kernel of that file.
+enum {
+    TMAPI_READY_SW = 1 << 8,
+    TMAPI_READY_RD = 2 << 8,
+    TMAPI_READY_CA = 3 << 8,
+    TMAPI_READY_DIFFUSION = 4 << 8,
+    TMAPI_READY_ISING = 5 << 8,
+    TMAPI_READY_ISING_MEASURE = 6 << 8,
+    TMAPI_READY_COMPACT_LIFE = 7 << 8,
+    TMAPI_READY_COMPACT_MATRIX = 8 << 8,
+    TMAPI_READY_LIFE3 = 9 << 8
+};
+// 1 if a plan of this type is for a ready kernel. *elements: bits 0 to 7.
+TMAP_FN int tmapi_ready(tmap_u32 type, tmap_u32 ready, tmap_u32 *elements) {
+    *elements = type & 255;
+    return type - *elements == ready;
 }
 
 // The blocks of a launch along one axis, the threads of a block, and its dynamic shared memory.

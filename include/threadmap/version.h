@@ -7,7 +7,7 @@
 #define TMAP_VERSION_H
 
 #define TMAP_VERSION_MAJOR 0
-#define TMAP_VERSION_MINOR 1
+#define TMAP_VERSION_MINOR 2
 #define TMAP_VERSION_PATCH 0
 
 /* One integer to compare with #if. Three decimal digits a part, so that no two versions collide. */

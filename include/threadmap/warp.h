@@ -67,6 +67,20 @@ TMAPI_WARP_SUM(tmap_warp_sum_f32_shuffle, float)
 TMAPI_WARP_SUM(tmap_warp_sum_f64_shuffle, double)
 #undef TMAPI_WARP_SUM
 
+// The sum of v over the lanes of a full warp up to the calling one, which is `lane`, modulo 2^32 or
+// 2^64. All lanes call it. Cost: five shuffles of a value.
+#define TMAPI_WARP_SCAN(function, type) \
+    TMAP_DEVICE type function(tmap_u32 lane, type v) { \
+        _Pragma("unroll") for (tmap_u32 step = 1; step < 32; step *= 2) { \
+            const type before = __shfl_up_sync(0xffffffffu, v, step); \
+            if (lane >= step) v += before; \
+        } \
+        return v; \
+    }
+TMAPI_WARP_SCAN(tmapi_warp_scan, tmap_u32)
+TMAPI_WARP_SCAN(tmapi_warp_scan64, tmap_u64)
+#undef TMAPI_WARP_SCAN
+
 // The sum of v over the warp modulo 2^32, in all lanes: one instruction (redux.sync) on sm_80 and
 // later, shuffles before.
 TMAP_DEVICE tmap_u32 tmap_warp_sum_redux(tmap_warp w, tmap_u32 v) {

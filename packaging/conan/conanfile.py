@@ -10,6 +10,7 @@ from conan.tools.layout import basic_layout
 class ThreadmapConan(ConanFile):
     name = "threadmap"
     license = "MIT"
+    author = "threadmap contributors"
     description = "GPU thread maps and engines for domains that are not boxes, as CUDA C headers"
     topics = ("cuda", "gpu", "fractal", "header-only")
     package_type = "header-library"

@@ -10,6 +10,6 @@ class Threadmap(CMakePackage):
     license("MIT")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
+    version("0.2.0", tag="v0.2.0")
 
     depends_on("cmake@3.19:", type="build")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""threadmap from Python: the headers, plans, and kernels of your own compiled at run time.
+"""threadmap from Python: ready kernels on arrays, the headers, plans, and kernels of your own
+compiled at run time.
+
+Ready kernels are in arrays.py, and need the library: threadmap.pdist(points). Your own:
 
     import cupy, threadmap
     kernel = threadmap.Kernel('''
@@ -32,11 +35,21 @@ import tempfile
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
            "gasket", "carpet", "vicsek", "x", "h", "cantor", "chandelier", "candy", "bottles",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
+ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "label", "spill",
+          "drmsd", "rmsd"]
+__all__ += ARRAYS
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Error(RuntimeError):
-    """What NVRTC, the driver or a maker of plans says."""
+    """What NVRTC, the driver, a maker of plans or the library says."""
+
+
+def __getattr__(name):  # what is not asked for costs nothing
+    if name not in ARRAYS:
+        raise AttributeError(f"module 'threadmap' has no attribute {name!r}")
+    from . import arrays
+    return getattr(arrays, name)
 
 
 def include():

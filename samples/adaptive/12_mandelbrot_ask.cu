@@ -36,9 +36,8 @@ static void draw(const int dwell[SIDE][SIDE]) {
         for (unsigned x = 0; x < SIDE; ++x)
             picture_set(&p, x, y, canvas_shade(log2(dwell[y][x] + 1.0) / most));
 
-    double quarters[5];
-    for (int i = 0; i < 5; ++i) quarters[i] = round(exp2(most * i / 4) - 1);
-    canvas_scale(&p.all, PICTURE_MARGIN, p.all.high - 34, SIDE, quarters);
+    const double ends[2] = {0, exp2(most) - 1};
+    canvas_scale(&p.all, PICTURE_MARGIN, p.all.high - 34, SIDE, ends, 1);
     picture_save(&p, "mandelbrot_ask");
 }
 

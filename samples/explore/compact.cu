@@ -88,7 +88,7 @@ static void picture_window(const compact_task *t, output *picture, const option 
     const unsigned grow = 1 + 511 / w->width, wide = w->width * grow > 512 ? w->width * grow : 512;
     const tmap_u64 pixels = (tmap_u64)w->width * w->height;
     const int floats = w->type == TMAP_COMPACT_WINDOW_F32;
-    double least = 0, most = 1, at[5];
+    double least = 0, most = 1;
     char text[128];
     canvas c = canvas_make(wide, w->height * grow + 2 * CANVAS_STRIP + 32, to);
     for (tmap_u64 p = 0, first = 1; floats && p < pixels; ++p) {
@@ -105,8 +105,8 @@ static void picture_window(const compact_task *t, output *picture, const option 
                     isnan(t->got[p])
                         ? 0xd8d8d8
                         : canvas_shade(((double)t->got[p] - least) / (most - least + 1e-300)));
-    for (int i = 0; i < 5; ++i) at[i] = least + (most - least) * i / 4;
-    canvas_scale(&c, 6, c.high - 46, 200, at);
+    const double ends[2] = {least, most};
+    canvas_scale(&c, 6, c.high - 46, 200, ends, 0);
     canvas_key(&c, 232, c.high - 46, 0xd8d8d8, "no cell");
     snprintf(text, sizeof text, "pixels %llu,%llu to %llu,%llu", w->x, w->y, w->x + w->width - 1,
              w->y + w->height - 1);

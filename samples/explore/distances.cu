@@ -122,8 +122,8 @@ static void picture_matrix(const float *distances, const points *p, const char *
         }
     snprintf(text, sizeof text, "%s distances of %llu points", metric, p->n);
     canvas_text(&c, 6, 6, text);
-    const double quarters[5] = {0, 0.25 * most, 0.5 * most, 0.75 * most, most};
-    canvas_scale(&c, 6, c.high - 34, wide - 12, quarters);
+    const double ends[2] = {0, most};
+    canvas_scale(&c, 6, c.high - 34, wide - 12, ends, 0);
     canvas_end(&c, o, to);
 }
 

@@ -39,7 +39,6 @@ static void view_pixel(canvas *c, mandelbrot_view v, unsigned x, unsigned y, uns
 static void picture_set(const tmap_mandelbrot *m, const int *dwell, output *o, const option *to) {
     const mandelbrot_view v = view_of(m);
     const double whole = log1p((double)m->dwell);
-    double quarters[5];
     char title[128];
     snprintf(title, sizeof title, "dwells, %u x %u, at most %u", m->nx, m->ny, m->dwell);
     canvas c = view_canvas(v, title, to);
@@ -48,8 +47,8 @@ static void picture_set(const tmap_mandelbrot *m, const int *dwell, output *o, c
             const int d = dwell[(tmap_u64)y * v.step * m->nx + (tmap_u64)x * v.step];
             view_pixel(&c, v, x, y, canvas_shade(log1p(d) / whole));
         }
-    for (int i = 0; i < 5; ++i) quarters[i] = floor(expm1(whole * i / 4) + 0.5);
-    canvas_scale(&c, 6, c.high - 34, c.wide - 12, quarters);
+    const double ends[2] = {0, expm1(whole)};
+    canvas_scale(&c, 6, c.high - 34, c.wide - 12, ends, 1);
     canvas_end(&c, o, to);
 }
 

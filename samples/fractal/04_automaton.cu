@@ -12,8 +12,8 @@
 #include <threadmap/fractal/ca.h>
 
 enum {
-    R = 3,     // level of the fractal
-    SIDE = 27, // of the matrix: 3^R
+    R = 4,     // level of the fractal
+    SIDE = 81, // of the matrix: 3^R
     PLACES = SIDE * SIDE,
     STEPS = 5,
     GAP = 2,           // elements between two frames of the picture
@@ -45,7 +45,7 @@ static int check_step(tmap_nbb f, tmap_ca_rule rule, const unsigned char *before
 // Draws all states side by side.
 static void draw(tmap_nbb f, unsigned char states[STEPS + 1][PLACES]) {
     picture p =
-        picture_make((STEPS + 1) * (SIDE + GAP), SIDE, 6, "Life on the carpet, 0 to 5 steps");
+        picture_make((STEPS + 1) * (SIDE + GAP), SIDE, 2, "Life on the carpet, 0 to 5 steps");
     for (tmap_u32 t = 0; t <= STEPS; ++t)
         for (tmap_u32 y = 0; y < SIDE; ++y)
             for (tmap_u32 x = 0; x < SIDE; ++x)
@@ -71,14 +71,12 @@ int main(void) {
     first_state(f, states[0]);
     CHECK(cudaMemcpy(state[0], states[0], PLACES, cudaMemcpyHostToDevice));
 
-    // [snippet: life]
     tmap_ca_plan plan;
     CHECK(tmap_ca_plan_make(f, R, 0, sizeof *state[0], &plan)); // once
     for (int t = 1; t <= STEPS; ++t) {
         CHECK(tmap_ca(&plan, rule, state[(t - 1) % 2], state[t % 2], 0));
         CHECK(cudaMemcpy(states[t], state[t % 2], PLACES, cudaMemcpyDeviceToHost));
     }
-    // [/snippet]
     CHECK(cudaFree(state[0]));
     CHECK(cudaFree(state[1]));
 

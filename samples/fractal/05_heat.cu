@@ -86,7 +86,6 @@ int main(void) {
     CHECK(cudaMalloc((void **)&b, sizeof got));
     CHECK(cudaMemcpy(a, want[0], sizeof got, cudaMemcpyHostToDevice));
 
-    // [snippet: stencil-launch]
     tmap_each_plan plan;
     CHECK(tmap_each_stencil_plan_make(f, R, 0, (const void *)step_cells, &plan)); // once
     const heat there = {a, b, rate};
@@ -95,7 +94,6 @@ int main(void) {
         CHECK(tmap_each_launch(&plan, &there, 0));
         CHECK(tmap_each_launch(&plan, &back, 0));
     }
-    // [/snippet]
     CHECK(cudaMemcpy(got, a, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));

@@ -92,11 +92,13 @@ int main(void) {
     CHECK(tmap_compact_life_plan_make(f, r, &plan)); // once
     for (int t = 0; t < STEPS; ++t)
         CHECK(tmap_compact_life(&plan, tmap_ca_life(), state[t % 2], state[(t + 1) % 2], 0));
+    // [/snippet]
 
     float *share;
     float *corner;
     CHECK(cudaMallocManaged((void **)&share, SIDE * SIDE * sizeof(float)));
     CHECK(cudaMallocManaged((void **)&corner, SIDE * SIDE * sizeof(float)));
+    // [snippet: compact-window]
     tmap_compact_window whole; // 64 x 64 pixels
     tmap_compact_window part;  // the lower left corner, a pixel for each place
     if (tmap_compact_window_make(f, r, r - 6, TMAP_COMPACT_WINDOW_WORDS, &whole)) return 1;

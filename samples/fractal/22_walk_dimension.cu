@@ -18,7 +18,8 @@ enum {
     CELLS = 2187, // 3^R
     MARKS = 5,    // how often p(t) is measured
     SHOWN = 64,   // side of the part of the matrix in the picture
-    FRAME = 68    // from one part to the next
+    FRAME = 68,   // from one part to the next
+    DECADES = 4   // of the scale of colours
 };
 static const unsigned no_cell = 0xdcdcdc;                // a colour
 static const int marks[MARKS] = {5, 25, 125, 625, 3125}; // steps
@@ -70,12 +71,13 @@ static int check_cells(tmap_nbb f, const double p[CELLS], double want[SIDE][SIDE
     return wrong;
 }
 
-// Draws the chance of each cell, relative to that of the corner.
+// Draws the logarithm of each cell's chance, relative to that of the corner.
 static void draw(picture *frames, unsigned left, tmap_nbb f, const double p[CELLS]) {
     for (unsigned y = 0; y < SHOWN; ++y)
         for (unsigned x = 0; x < SHOWN; ++x) {
             const tmap_u64 i = tmap_compact_index(f, x, y, R);
-            picture_set(frames, left + x, y, i < CELLS ? canvas_shade(p[i] / p[0]) : no_cell);
+            picture_set(frames, left + x, y,
+                        i < CELLS ? canvas_shade(1 + log10(p[i] / p[0]) / DECADES) : no_cell);
         }
 }
 
@@ -90,8 +92,9 @@ int main(void) {
     CHECK(cudaMemcpy(a[0], p, sizeof p, cudaMemcpyHostToDevice));
     tmap_each_plan plan;
     CHECK(tmap_each_stencil_plan_make(f, R, TMAP_COMPACT, (const void *)go_cells, &plan));
-    picture frames = picture_make((MARKS - 1) * FRAME + SHOWN, SHOWN, 3,
-                                  "Chance relative to the corner, 5 to 3125 steps (grey: no cell)");
+    picture frames =
+        picture_make((MARKS - 1) * FRAME + SHOWN, SHOWN, 3,
+                     "log10 of the chance relative to the corner after 5, 25, ... 3125 steps");
 
     printf("log 5 / log 2 = %.4f\n     t      p(t)     d_w\n", log2(5));
     double before = 2.0 / 3; // p(1)
@@ -111,7 +114,7 @@ int main(void) {
         before = p[0];
     }
     for (int i = 0; i < 2; ++i) CHECK(cudaFree(a[i]));
-    picture_scale(&frames, 0, 1);
+    picture_scale(&frames, -DECADES, 0);
     picture_save(&frames, "walk_dimension");
     wrong += !(fabs(d_w - log2(5)) < 0.01);
     return check_result("d_w, and the chances of all cells", wrong);

@@ -81,7 +81,6 @@ int main(void) {
         CHECK(cudaMemcpy(spins, want, CELLS, cudaMemcpyHostToDevice));
         double spin = 0;
         double bonds = 0;
-        // [snippet: ising]
         for (tmap_u64 t = 0; t < SWEEPS; ++t) {
             const tmap_ising_sweep sweep = {T, SEED, t};
             CHECK(tmap_ising(&plan, sweep, spins, other, 0));
@@ -92,7 +91,6 @@ int main(void) {
             spin += fabs((double)s.spins);
             bonds += (double)s.bonds;
         }
-        // [/snippet]
         const double measured = 1.0 * CELLS * (SWEEPS - SKIPPED);
         printf("%4.1f %8.4f %14.4f\n", T, -bonds / measured, spin / measured);
 

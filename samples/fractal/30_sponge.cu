@@ -40,7 +40,6 @@ __global__ void __launch_bounds__(512, 2) measure_cells(tmap_each3_plan plan, dr
 }
 // [/snippet]
 
-// [snippet: fold3]
 typedef struct moments {
     tmap_u64 cells;
     tmap_u64 squares; // the sum of squared distances
@@ -70,7 +69,6 @@ __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each3_plan plan, summin
     const tmap_fold fold = {&zero, sizeof zero, join};
     tmap_each3_fold(&plan, volume, add, fold, s.to, &s);
 }
-// [/snippet]
 
 // Counts the wrong places: cells hold their squared distance, all others -1.
 static int check_places(tmap_nbb3 f, const int *volume) {
@@ -132,14 +130,12 @@ int main(void) {
     CHECK(tmap_each3_launch(&each, &d, 0));                                       // again and again
     // [/snippet]
 
-    // [snippet: fold3-launch]
     tmap_each3_plan fold;
     CHECK(tmap_each3_plan_make(f, R, tight, (const void *)sum_cells, &fold));
     const tmap_u64 bytes = tmap_each3_fold_bytes(&fold, sizeof *sum);
     CHECK(cudaMalloc(&s.to.workspace, bytes));
     CHECK(cudaMemset(s.to.workspace, 0, bytes)); // once: each launch leaves it cleared
     CHECK(tmap_each3_launch(&fold, &s, 0));
-    // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
     const tmap_u64 cells = tmap_nbb3_cells(f, R);

@@ -117,7 +117,6 @@ int main(void) {
     const tmap_ca_rule rule = tmap_life3_bays(3, 6, 4, 4);
     check_gpu();
 
-    // [snippet: life3]
     const tmap_u64 words = tmap_compact3_words(f, R);
     const tmap_u64 bytes = tmap_compact3_words_bytes(f, R);
     unsigned char *state[2];
@@ -129,7 +128,6 @@ int main(void) {
     CHECK(tmap_life3_plan_make(f, R, &plan)); // once
     for (int t = 0; t < STEPS; ++t)
         CHECK(tmap_life3(&plan, rule, state[t % 2], state[(t + 1) % 2], 0));
-    // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
     const unsigned char *last = state[STEPS % 2];

@@ -20,7 +20,6 @@ static const char *const names[PANELS] = {"hilbert",   "peano", "hilbert3",
 static const tmap_u32 levels[PANELS] = {5, 3, 3, 5, 3, 4};
 static const int touches[PANELS] = {1, 1, 1, 0, 1, 0}; // 1: successive cells share a side
 
-// [snippet: turned]
 typedef struct curve {
     tmap_xyz *path; // the cells in the order of the curve
 } curve;
@@ -33,7 +32,6 @@ static __device__ void note(void *job, tmap_cell3 cell) {
 __global__ void __launch_bounds__(512, 2) note_cells(tmap_each3_plan plan, curve c) {
     tmap_each3(&plan, note, &c);
 }
-// [/snippet]
 
 static tmap_u32 apart(tmap_u32 a, tmap_u32 b) { return a < b ? b - a : a - b; }
 

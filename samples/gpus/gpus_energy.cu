@@ -28,7 +28,6 @@ TMAP_DEVICE void visit(void *, void *sum, tmap_pair, const void *u, const void *
     *(double *)sum += a[3] * b[3] * rsqrtf(x * x + y * y + z * z);
 }
 
-// [snippet: gpus-energy]
 __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) fold_part(tmap_pairs_plan plan, energy e) {
     const tmap_points points = {e.points, 0, sizeof(float), 4};
     const double none = 0;
@@ -36,6 +35,7 @@ __global__ void __launch_bounds__(TMAP_PAIRS_THREADS) fold_part(tmap_pairs_plan 
     tmap_pairs_fold(&plan, points, visit, sum, e.to, 0);
 }
 
+// [snippet: gpus-energy]
 __global__ void __launch_bounds__(64) join_parts(const double *parts, double *result) {
     const double none = 0;
     const tmap_fold sum = {&none, sizeof none, join};

@@ -82,7 +82,6 @@ typedef struct run {
     double seconds;
 } run;
 
-// [snippet: gpus-frames]
 static run compare(tmap_nccl gpus, tmap_drmsd_plan plan, const float *frames) {
     const tmap_drmsd_in in = {frames, 0, 0};
     matrix m = {plan, {0, 0}, gpus.rank, gpus.ranks, frames, 0};
@@ -97,7 +96,6 @@ static run compare(tmap_nccl gpus, tmap_drmsd_plan plan, const float *frames) {
         begin = gpus_begin(gpus);
         if (m.bytes.count) CHECK_GPU(tmap_drmsd_matrix(&m.plan, in, workspace, m.out, 0));
     }
-    // [/snippet]
     run result;
     tmap_u64 *sums;
     result.seconds = gpus_seconds_since(gpus, begin);

@@ -34,7 +34,6 @@ typedef struct run {
     double seconds;
 } run;
 
-// [snippet: gpus-mandelbrot]
 // Runs of rows of a GPU, as bytes of the picture. borders: with the first row of every band and
 // the last row of all, where every GPU writes borders of regions.
 static tmap_u64 rows_of(const tmap_mandelbrot_plan *plan, tmap_u32 side, int borders,
@@ -70,7 +69,6 @@ static run draw(tmap_nccl gpus, tmap_u32 side) {
         begin = gpus_begin(gpus);
         CHECK_GPU(tmap_mandelbrot_stream(&plan, picture, 0));
     }
-    // [/snippet]
     run result = {0, 0, 0, gpus_seconds_since(gpus, begin)};
     for (tmap_u64 i = 0; i < CHECKS; ++i) {
         const tmap_u64 at = tmap_philox_u64(i, 0, 48) % ((tmap_u64)side * side);

@@ -19,7 +19,6 @@ typedef struct distances {
     float *matrix;
 } distances;
 
-// [snippet: gpus-matrix]
 TMAP_DEVICE void value(void *, tmap_pair, const void *u, const void *v, void *to) {
     const float *a = (const float *)u;
     const float *b = (const float *)v;
@@ -35,6 +34,7 @@ __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLO
     tmap_pairs_store(&plan, points, value, sizeof(float), d.matrix, 0);
 }
 
+// [snippet: gpus-matrix]
 // The plan of this GPU's rows, and memory for them in the matrix. Returns where they are.
 static tmap_share rows_of(tmap_nccl gpus, tmap_u32 n, tmap_pairs_plan *plan, float **matrix) {
     const tmap_pairs_store_shape shape = {n, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float)};

@@ -16,7 +16,8 @@
 
 // Levels at which the rising water is measured; pixels of a small map and of a cell, at most.
 enum { LEVELS = 4, VIEW = 800, ZOOM = 8 };
-static const unsigned water = 0x6eaae1, deep_water = 0x263b4f, ground = 0x466e3c, peak = 0xfafafa;
+static const unsigned water = 0x6eaae1, deep_water = 0x263b4f, ground = 0x466e3c, peak = 0xfafafa,
+                      sprung = 0xc43820;
 
 // The colour between two others, `from` at part = 0 and `to` at 1.
 static unsigned mix(unsigned from, unsigned to, double part) {
@@ -28,7 +29,7 @@ static unsigned mix(unsigned from, unsigned to, double part) {
 }
 
 // Draws water darker where it is deeper, and ground from green to white.
-static void draw(const heights *h, const float *depth, double level) {
+static void draw(const heights *h, tmap_u64 source, const float *depth, double level) {
     const unsigned wide = (unsigned)h->width, high = (unsigned)h->height;
     const unsigned fits = VIEW / (wide > high ? wide : high);
     double low = 1e300, top = -1e300, deepest = 0;
@@ -49,7 +50,16 @@ static void draw(const heights *h, const float *depth, double level) {
             colour = mix(ground, peak, (v - low) / (top - low + 1e-9));
         picture_set(&p, (unsigned)(i % wide), (unsigned)(i / wide), colour);
     }
-    picture_key(&p, water, "water");
+    const unsigned mark = 1 + (wide > high ? wide : high) / 60; // the source, a square
+    for (unsigned k = 0; k < mark * mark; ++k) {
+        const tmap_u64 x = source % wide + k % mark, y = source / wide + k / mark;
+        if (x < wide && y < high) picture_set(&p, (unsigned)x, (unsigned)y, sprung);
+    }
+    picture_key(&p, sprung, "source");
+    picture_key(&p, water, "shallow");
+    picture_key(&p, deep_water, "deep");
+    picture_key(&p, ground, "low");
+    picture_key(&p, peak, "high");
     if (h->has_nodata) picture_key(&p, 0, "no data");
     picture_save(&p, "flood");
 }
@@ -111,7 +121,7 @@ int main(int argc, char **argv) {
         wrong += !lake_is(&h, o.source, levels[k], ways, lake.area, lake.volume, water);
         printf("level %g: %llu cells, volume %.10g\n", levels[k], lake.area, lake.volume);
     }
-    if (!wrong) draw(&h, depth, level);
+    if (!wrong) draw(&h, o.source, depth, level);
     heights_free(&o.map);
     CHECK(cudaFree(seed));
     CHECK(cudaFree(lakes));

@@ -21,7 +21,6 @@ enum {
     IDLE = 0xe6e2da
 };
 
-// [snippet: tile-map]
 // out[i][j] = |points[i] - points[j]| for j <= i
 __global__ void distances(const int *points, tmap_u32 n, int *out) {
     __shared__ int rows[RHO];
@@ -40,7 +39,6 @@ __global__ void distances(const int *points, tmap_u32 n, int *out) {
         out[i * n + j] = abs(rows[y] - columns[x]);
     }
 }
-// [/snippet]
 
 // Counts the places that differ from what the host computes, above the diagonal too.
 static int check_distances(const int *points, int got[N][N]) {
@@ -90,10 +88,8 @@ int main(void) {
     CHECK(cudaMemcpy(points, host, sizeof host, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(out, UNWRITTEN, sizeof got));
 
-    // [snippet: tile-launch]
     const unsigned blocks = (unsigned)tmap_triangle_tiles(N, RHO); // one for each tile
     distances<<<blocks, dim3(RHO, RHO)>>>(points, N, out);
-    // [/snippet]
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(points));

@@ -17,7 +17,6 @@ enum {
 // A block visits fewer than 2^32 pairs of a million points, so 32 bits hold the bins of a block.
 static_assert(N <= 1000000, "more points need several launches, each of a share of the plan");
 
-// [snippet: each-pair]
 typedef struct radial {
     const float *points;
     tmap_u64 *total; // counts of all blocks, in global memory
@@ -30,6 +29,7 @@ TMAP_FN int bin_of(const float *u, const float *v) {
     return (int)(sqrtf(x * x + y * y) * 0.5f);
 }
 
+// [snippet: each-pair]
 TMAP_DEVICE void count(void *job, void *, tmap_pair, const void *a, const void *b) {
     const radial *r = (const radial *)job;
     atomicAdd(&r->bins[bin_of((const float *)a, (const float *)b)], 1u);
@@ -64,11 +64,9 @@ int main(void) {
     CHECK(cudaMemcpy((void *)r.points, points, sizeof points, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(r.total, 0, sizeof got));
 
-    // [snippet: each-pair-launch]
     tmap_pairs_plan plan;
     CHECK(tmap_pairs_plan_make(N, 2, sizeof(float), (const void *)histogram, &plan)); // once
     CHECK(tmap_pairs_launch(&plan, &r, 0));
-    // [/snippet]
     CHECK(cudaMemcpy(got, r.total, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree((void *)r.points));
     CHECK(cudaFree(r.total));

@@ -11,6 +11,12 @@
 
 enum { N = 1600 }; // points
 
+TMAP_FN float squared_distance(const float *a, const float *b) {
+    const float x = a[0] - b[0];
+    const float y = a[1] - b[1];
+    return x * x + y * y;
+}
+
 // [snippet: farthest-pair]
 typedef struct best { // the accumulator: the farthest pair so far
     float squared;    // its distance
@@ -21,12 +27,6 @@ typedef struct farthest {
     const float *points; // x, y of each
     tmap_fold_to to;     // the result, and workspace for the engine
 } farthest;
-
-TMAP_FN float squared_distance(const float *a, const float *b) {
-    const float x = a[0] - b[0];
-    const float y = a[1] - b[1];
-    return x * x + y * y;
-}
 
 TMAP_DEVICE void join(void *, void *mine, const void *other) {
     if (((const best *)other)->squared > ((best *)mine)->squared) *(best *)mine = *(best *)other;

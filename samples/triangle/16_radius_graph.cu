@@ -16,7 +16,6 @@ enum {
     EDGE = 0x5f98d0   // a colour
 };
 
-// [snippet: radius-graph]
 typedef struct graph {
     float2 *points; // x, y of each
     tmap_pairs_list edges;
@@ -26,6 +25,7 @@ TMAP_FN float squared_distance(float2 a, float2 b) {
     return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
 }
 
+// [snippet: radius-graph]
 // Returns 1 to list the pair with its value. The compiler leaves out the root for other pairs.
 TMAP_DEVICE int is_near(void *, tmap_pair, const void *a, const void *b, void *value) {
     const float squared = squared_distance(*(const float2 *)a, *(const float2 *)b);
@@ -90,7 +90,6 @@ int main(void) {
         g.points[i].y = (float)((2 * i + 1) * (2 * i + 1) * 2654435769u >> 23);
     }
 
-    // [snippet: radius-graph-launch]
     tmap_pairs_plan plan;
     CHECK(tmap_pairs_plan_make(N, 2, sizeof(float), (const void *)connect, &plan)); // once
     const tmap_u64 bytes = tmap_pairs_select_bytes(&plan, TMAP_PAIRS_FIXED_ORDER);
@@ -102,7 +101,7 @@ int main(void) {
     g.edges.capacity = CAPACITY;
     CHECK(tmap_pairs_select_launch(&plan, &g.edges, &g, 0));
     CHECK(cudaDeviceSynchronize());
-    // [/snippet]
+
     const tmap_u64 count = min(*g.edges.count, g.edges.capacity); // edges that fit the list
     const float *distances = (const float *)g.edges.values;
     for (tmap_u64 e = 0; e < count; e += 500)

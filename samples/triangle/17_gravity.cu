@@ -95,14 +95,12 @@ int main(void) {
     }
     picture p = picture_make(FRAMES * FRAME, FRAME, 3, "Bodies after 0, 36, 72, 108, 144 steps");
     int wrong = 0;
-    // [snippet: rows-launch]
     gravity g = {body, {NULL, NULL, NULL}};
     tmap_pairs_plan plan;
     CHECK(tmap_pairs_rows_plan_make(N, 3, sizeof(float), sizeof(float2), (const void *)sum, &plan));
     CHECK(cudaMalloc(&g.to.workspace, tmap_pairs_rows_bytes(&plan, sizeof(float2))));
     CHECK(cudaMemset(g.to.workspace, 0, tmap_pairs_rows_clear(&plan))); // once
     CHECK(cudaMallocManaged(&g.to.result, N * sizeof(float2)));
-    // [/snippet]
 
     for (int step = 0; step < FRAMES * STEPS; ++step) {
         if (step % STEPS == 0) draw_frame(&p, step / STEPS, body);

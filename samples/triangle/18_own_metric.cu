@@ -88,7 +88,6 @@ int main(void) {
     CHECK(cudaMallocManaged((void **)&points, 3 * N * sizeof(float)));
     place_points(points);
 
-    // [snippet: own-metric-launch]
     const tmap_pairs_store_shape shape = {N, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float)};
     tmap_pairs_plan plan;
     CHECK(tmap_pairs_store_plan_make(shape, (const void *)distances, &plan)); // once
@@ -97,7 +96,6 @@ int main(void) {
     CHECK(cudaMallocManaged((void **)&g.out, tmap_pairs_store_bytes(&plan)));
     CHECK(tmap_pairs_store_launch(&plan, &g, 0));
     CHECK(cudaDeviceSynchronize());
-    // [/snippet]
     for (int i = 0; i < CITIES; ++i)
         for (int j = i + 1; j < CITIES; ++j) {
             const float distance = g.out[tmap_condensed_index(i, j, N)];

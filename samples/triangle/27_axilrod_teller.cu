@@ -36,6 +36,13 @@ TMAP_FN float squared_distance(const float *a, const float *b) {
     return x * x + y * y + z * z;
 }
 
+TMAP_DEVICE void join(void *, void *sum, const void *other) {
+    energy *s = (energy *)sum;
+    const energy *o = (const energy *)other;
+    s->sum += (double)s->part + ((double)o->part + o->sum);
+    s->part = 0;
+}
+
 // [snippet: axilrod-teller]
 TMAP_DEVICE void add(void *, void *sum, tmap_triple, const void *a, const void *b, const void *c) {
     const float u = squared_distance((const float *)a, (const float *)b);
@@ -45,13 +52,6 @@ TMAP_DEVICE void add(void *, void *sum, tmap_triple, const void *a, const void *
     const float squared = inverse * inverse;
     const float angles = (u * u - (v - w) * (v - w)) * (v + w - u); // 8 u v w cos a cos b cos c
     ((energy *)sum)->part += inverse * squared * (1 + 0.375f * angles * squared);
-}
-
-TMAP_DEVICE void join(void *, void *sum, const void *other) {
-    energy *s = (energy *)sum;
-    const energy *o = (const energy *)other;
-    s->sum += (double)s->part + ((double)o->part + o->sum);
-    s->part = 0;
 }
 
 __global__ void __launch_bounds__(TMAP_TRIPLES_THREADS, 4)

@@ -36,11 +36,11 @@ TMAP_FN tmap_u32 score_of(const tmap_u32 *table, const tmap_u32 *count) {
     return sum;
 }
 
-// [snippet: epistasis]
 TMAP_DEVICE void join(void *, void *mine, const void *other) {
     if (((const best *)other)->score > ((best *)mine)->score) *(best *)mine = *(const best *)other;
 }
 
+// [snippet: epistasis]
 TMAP_DEVICE void look(void *job, void *mine, tmap_triple triple, const tmap_u32 *table) {
     const best here = {score_of(table, ((const study *)job)->samples.count), triple};
     join(NULL, mine, &here);
@@ -90,7 +90,6 @@ int main(void) {
         ++s.samples.count[is_case[p]];
     }
 
-    // [snippet: epistasis-launch]
     const tmap_u64 bytes = tmap_triples_tables_words(&s.samples) * sizeof(tmap_u32);
     tmap_u32 *bits = (tmap_u32 *)calloc(1, bytes);
     tmap_u32 number[2] = {0, 0}; // of the next person of each class
@@ -102,7 +101,6 @@ int main(void) {
     }
     CHECK(cudaMalloc((void **)&s.samples.bits, bytes));
     CHECK(cudaMemcpy((void *)s.samples.bits, bits, bytes, cudaMemcpyHostToDevice));
-    // [/snippet]
 
     tmap_triples_plan plan;
     CHECK(tmap_triples_tables_plan_make(N, (const void *)search, &plan)); // once

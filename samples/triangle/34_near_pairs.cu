@@ -14,7 +14,6 @@
 
 enum { N = 3000, SIDE = 1024, CUTOFF = 100 }; // points, side of their cube, a distance
 
-// [snippet: near-list]
 typedef struct search {
     void *set;            // the prepared points
     tmap_near_list edges; // where the list is written
@@ -25,6 +24,7 @@ TMAP_FN float squared_distance(const float *a, const float *b) {
     return x * x + y * y + z * z;
 }
 
+// [snippet: near-list]
 // Returns 1 to list the pair with its value.
 TMAP_DEVICE int is_near(void *, tmap_pair, const void *a, const void *b, void *value) {
     const float squared = squared_distance((const float *)a, (const float *)b);
@@ -74,7 +74,6 @@ int main(void) {
         points[i / 3][i % 3] = (float)(random >> 22);
     }
 
-    // [snippet: near-prepare]
     const tmap_near_shape shape = {N, 3, sizeof(float)};
     tmap_near_sort_plan sort;
     void *workspace;
@@ -85,7 +84,6 @@ int main(void) {
 
     CHECK(tmap_near_sort(&sort, points, workspace, order, 0)); // their order along the curve
     CHECK(tmap_near_prepare(shape, points, order, s.set, 0));
-    // [/snippet]
 
     // [snippet: near-list-launch]
     tmap_near_plan plan;

@@ -45,14 +45,14 @@ TMAP_FN void attract(float4 *sum, const float *a, const float *b) {
                        sum->w + 2 * s3 * (s3 - 1) + 0.0081584f);
 }
 
-// [snippet: near-rows]
-TMAP_DEVICE void give(void *, tmap_pair, const void *a, const void *b, void *to_a, void *) {
-    attract((float4 *)to_a, (const float *)a, (const float *)b); // b gets a call of its own
-}
-
 TMAP_DEVICE void join(void *, void *sum, const void *other) {
     const float4 s = *(const float4 *)sum, o = *(const float4 *)other;
     *(float4 *)sum = make_float4(s.x + o.x, s.y + o.y, s.z + o.z, s.w + o.w);
+}
+
+// [snippet: near-rows]
+TMAP_DEVICE void give(void *, tmap_pair, const void *a, const void *b, void *to_a, void *) {
+    attract((float4 *)to_a, (const float *)a, (const float *)b); // b gets a call of its own
 }
 
 TMAP_DEVICE int reach(void *, const tmap_near_box *a, const tmap_near_box *b) {
@@ -135,7 +135,6 @@ int main(void) {
         f.speed[k] = 4.0f * ((float)(random >> 8) / 16777216 - 0.5f);
     }
 
-    // [snippet: near-rows-launch]
     const tmap_near_shape shape = {N, 3, sizeof(float)};
     const double low[3] = {0, 0, 0}, high[3] = {SIDE, SIDE, SIDE};
     tmap_near_sort_plan sort;
@@ -155,7 +154,6 @@ int main(void) {
         if (step) move<<<3 * N / THREADS, THREADS>>>(f, 0, 0);
         if (step % ORDER == 0) drift = drift_at(step, &f);
     }
-    // [/snippet]
 
     const int wrong = finish(&f) + !(fabs(drift) < 2e-3);
     for (void *p : {(void *)f.at, (void *)f.speed, (void *)f.force, memory, (void *)order, f.set})

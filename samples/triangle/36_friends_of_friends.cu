@@ -17,7 +17,6 @@ enum {
     LEAST = 20  // points of a halo
 };
 
-// [snippet: friends]
 typedef struct search {
     tmap_near_groups_to to; // the set, the workspace, the labels
     float length, squared;  // linking length
@@ -28,12 +27,13 @@ TMAP_FN float squared_distance(const float *a, const float *b) {
     return x * x + y * y + z * z;
 }
 
-TMAP_DEVICE int are_friends(void *job, tmap_pair, const void *a, const void *b) {
-    return squared_distance((const float *)a, (const float *)b) < ((const search *)job)->squared;
-}
-
 TMAP_DEVICE int reach(void *job, const tmap_near_box *a, const tmap_near_box *b) {
     return tmap_near_within(a, b, 3, ((const search *)job)->length);
+}
+
+// [snippet: friends]
+TMAP_DEVICE int are_friends(void *job, tmap_pair, const void *a, const void *b) {
+    return squared_distance((const float *)a, (const float *)b) < ((const search *)job)->squared;
 }
 
 __global__ void __launch_bounds__(TMAP_NEAR_THREADS) link_points(tmap_near_plan plan, search s) {
@@ -119,7 +119,6 @@ int main(void) {
     make_points(points, n);
     s.length = 0.2f * SIDE / cbrtf((float)n), s.squared = s.length * s.length;
 
-    // [snippet: friends-launch]
     const tmap_near_shape shape = {n, 3, sizeof(float)};
     tmap_near_sort_plan sort;
     tmap_near_plan plan;
@@ -139,7 +138,7 @@ int main(void) {
     CHECK(tmap_near_prepare(shape, points, order, set, 0));
     CHECK(tmap_near_groups(&plan, &s, &s.to, 0));
     CHECK(cudaDeviceSynchronize());
-    // [/snippet]
+
     const tmap_u32 halos = draw(points, n, s.to.labels);
     printf("%u points, linking length %.2f: %u groups, %u of them with %u points or more\n", n,
            s.length, *s.to.count, halos, LEAST);

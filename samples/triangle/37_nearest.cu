@@ -10,7 +10,6 @@
 
 enum { N = 3000, K = 8 };
 
-// [snippet: nearest]
 typedef struct search {
     void *set;               // the prepared points
     tmap_near_nearest_to to; // where neighbours are written
@@ -21,6 +20,7 @@ TMAP_FN float squared_distance(const float *a, const float *b) {
     return x * x + y * y + z * z;
 }
 
+// [snippet: nearest]
 TMAP_DEVICE void measure(void *, const void *a, const void *b, void *value) {
     *(float *)value = squared_distance((const float *)a, (const float *)b);
 }
@@ -71,7 +71,6 @@ int main(void) {
         points[i / 3][i % 3] = (float)(random >> 22);
     }
 
-    // [snippet: nearest-launch]
     const tmap_near_shape shape = {N, 3, sizeof(float)};
     tmap_near_sort_plan sort;
     tmap_near_plan plan;
@@ -89,7 +88,7 @@ int main(void) {
     CHECK(tmap_near_prepare(shape, points, order, s.set, 0));
     CHECK(tmap_near_launch(&plan, &s, 0));
     CHECK(cudaDeviceSynchronize());
-    // [/snippet]
+
     double sum = 0;
     for (int i = 0; i < N; ++i) sum += ((const float *)s.to.distances)[i * K + K - 1];
     for (int i = 0; i < N; i += N / 3)

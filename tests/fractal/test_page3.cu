@@ -35,13 +35,11 @@ static void run_update(void) {
     for (tmap_u64 i = 0; i < places; ++i) host[i] = (float)(i % 1000);
     float *a = (float *)kit_to_device(host, places * sizeof *host);
     const scaling s = {a, 4};
-    // [snippet: update-launch]
     const tmap_pitch3 pitch = {wide, wide * high}; // of a volume of wide x high x deep floats
     tmap_each3_plan plan;
     CHECK(tmap_each3_plan_make(f, R, pitch, (const void *)scale_cells, &plan));
     plan.offset = (7 * high + 6) * wide + 5; // the fractal begins at place (5, 6, 7) of the volume
     CHECK(tmap_each3_launch(&plan, &s, 0));
-    // [/snippet]
     const float *got = (const float *)kit_to_host(a, places * sizeof *got);
     tmap_u64 wrong = 0, cells = 0;
     for (tmap_u64 i = 0; i < places; ++i) {
@@ -57,13 +55,13 @@ static void run_update(void) {
 
 // ---- a cell and its neighbours, in a volume and in compact storage ------------------------------
 
-// [snippet: stencil]
 typedef struct heat {
     const float *in;
     float *out;
     float rate;
 } heat;
 
+// [snippet: stencil]
 // around: a bit for each of the 27 places, 1 if it is a cell. places: their values.
 static __device__ void flow(void *job, tmap_cell3, tmap_u32 around, const void *places,
                             void *next) {
@@ -76,12 +74,12 @@ static __device__ void flow(void *job, tmap_cell3, tmap_u32 around, const void *
     }
     *(float *)next = here + ((const heat *)job)->rate * sum;
 }
+// [/snippet]
 
 __global__ void __launch_bounds__(512, 1) flow_cells(tmap_each3_plan plan, heat h) {
     const tmap_array in = {h.in, sizeof *h.in};
     tmap_each3_stencil(&plan, in, flow, h.out, &h);
 }
-// [/snippet]
 
 // One step by the definition. in, out: elements of compact storage.
 static void flow_on_host(tmap_nbb3 f, const float *in, float *out, float rate) {
@@ -132,12 +130,12 @@ static void run_stencil(void) {
 
 // ---- words of one bit per cell ------------------------------------------------------------------
 
-// [snippet: words]
 typedef struct fire {
     const tmap_u32 *in;
     tmap_u32 *out;
 } fire;
 
+// [snippet: words]
 // A cell burns if it or one of its neighbours does. places: 27 slices of four words.
 static __device__ void spread(void *, tmap_cell3, tmap_u32, const void *places, void *next) {
     const tmap_u32 *slice = (const tmap_u32 *)places;
@@ -185,7 +183,6 @@ static void check_fire(tmap_nbb3 f, tmap_u64 start, const unsigned char *burns, 
 static void run_words(void) {
     const tmap_nbb3 f = tmap_fractal3_menger();
     for (tmap_u64 start = 7; start < 8000; start += 3001) {
-        // [snippet: words-launch]
         const tmap_u64 bytes = tmap_compact3_words_bytes(f, R);
         tmap_u32 *state[2];
         for (int i = 0; i < 2; ++i) CHECK(cudaMalloc((void **)&state[i], bytes));
@@ -204,7 +201,6 @@ static void run_words(void) {
             const fire s = {state[t % 2], state[(t + 1) % 2]};
             CHECK(tmap_each3_launch(&plan, &s, 0));
         }
-        // [/snippet]
         unsigned char *got = (unsigned char *)kit_host(bytes);
         CHECK(cudaMemcpy(got, state[0], bytes, cudaMemcpyDeviceToHost));
         check_fire(f, start, got, plan.word.bytes);

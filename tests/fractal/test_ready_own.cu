@@ -31,6 +31,25 @@ static void run_rules(void) {
     }
 }
 
+// ---- plans of another file ----------------------------------------------------------------------
+
+// In place of the kernel that another source file of the program has of the same header.
+static __global__ void __launch_bounds__(512, 2)
+    write_elsewhere(tmap_each_plan plan, tmapi_sw job) {
+    if (plan.r == 3 && blockIdx.x == 0 && threadIdx.x == 0) *(tmap_u32 *)job.out = 0xfa7e;
+}
+static void run_elsewhere(void) {
+    const tmap_u32 value = 7;
+    tmap_u32 got, *to = (tmap_u32 *)kit_guarded(64 * 4);
+    tmap_each_plan plan;
+    kit_case("a plan of another file");
+    CHECK(tmap_sw_plan_make(tmap_fractal_gasket(), 3, 0, 4, &plan));
+    plan.kernel = (const void *)write_elsewhere;
+    CHECK(tmap_sw(&plan, &value, to, 0));
+    CHECK(cudaMemcpy(&got, to, 4, cudaMemcpyDeviceToHost));
+    expect(got == 0xfa7e, "the plan's kernel runs");
+}
+
 // ---- diffusion ----------------------------------------------------------------------------------
 
 // What is conserved: the sum, of a peak in a corner; and equal values, each bit of them.
@@ -202,9 +221,9 @@ static void refuse_automata(void) {
     REFUSED(tmap_ca(&plan, ten, a, b, 0));
     REFUSED(tmap_ca(&words, life, a + 1, b, 0));
     REFUSED(tmap_ca(&words, life, a, b + 2, 0));
-    plan.each.kernel = words.each.kernel; // another maker's
+    plan.each = words.each; // of other cells
     REFUSED(tmap_ca(&plan, life, a + 1, b, 0));
-    plan.each.kernel = bits.kernel;
+    plan.each = bits; // another maker's
     REFUSED(tmap_ca(&plan, life, a, b, 0));
     REFUSED(tmap_life(NULL, life, a, b, 0));
     REFUSED(tmap_life(&by_life, life, NULL, b, 0));
@@ -325,6 +344,7 @@ int main(void) {
     unsigned char **const memory[] = {&a, &b, &blocks, &sum};
     for (int i = 0; i < 4; ++i) *memory[i] = (unsigned char *)kit_guarded(1 << 16);
     run_rules();
+    run_elsewhere();
     run_conserved();
     run_chances();
     run_chain();

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No name without our prefix survives a header: macros TMAP_ or TMAPI_; functions, types, variables
-and enumeration constants at file scope tmap_, tmapi_, TMAP_ or TMAPI_. And no parameter, variable
+and enumeration constants at file scope tmap_, tmapi_, TMAP_ or TMAPI_; in library.h also threadmap_
+and THREADMAP_. And no parameter, variable
 or field is a single capital, which many a user has a macro for.
 
 Every header is preprocessed as C, as CUDA, as the device pass of CUDA and as NVRTC, with empty
@@ -17,6 +18,7 @@ from common import INCLUDE, each, find, headers, run, write
 from layers import OPTIONAL
 
 PREFIX = re.compile(r"(tmapi?_|TMAPI?_)")
+LIBRARY = re.compile(r"(tmapi?_|TMAPI?_|threadmap_|THREADMAP_)")
 FACES = {
     "C": [],
     "CUDA": ["-D__CUDACC__"],
@@ -80,16 +82,16 @@ def preprocessed(face, source, stubs):
 
 def check(header, stubs, known):
     """known: face -> the macros that there are without any header."""
-    wrong = []
+    wrong, prefix = [], LIBRARY if header == "threadmap/library.h" else PREFIX
     for face in FACES:
         code, text, macros = preprocessed(face, f"#include <{header}>\n", stubs)
         if code:
             return text
         wrong += [f"{face}: macro {name}" for name, value in sorted(macros.items())
-                  if not PREFIX.match(name) and value != known[face].get(name)]
+                  if not prefix.match(name) and value != known[face].get(name)]
         wrong += [f"{face}: {name}" for name in sorted(capitals(text) | taken(text))]
         names = sorted(set(declared(text)))
-        wrong += [f"{face}: {name}" for name in names if not PREFIX.match(name)]
+        wrong += [f"{face}: {name}" for name in names if not prefix.match(name)]
     return "\n".join(wrong)
 
 

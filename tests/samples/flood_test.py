@@ -58,8 +58,10 @@ def fill(rows, x, y, level, ways):
     return lake
 
 
-def check_picture(rows, lake, what):
-    """A title above the map, a legend below it, and the colours of the map's cells."""
+def check_picture(rows, source, lake, what):
+    """A title above the map, a legend below it, a red square at the source, and the colours of the
+    other cells."""
+    mark = 1 + max(len(rows[0]), len(rows)) // 60
     names = [name for name in os.listdir() if name.startswith('flood.')]
     if len(names) != 1:
         return fail(f'{what}: {names} instead of one picture')
@@ -81,6 +83,10 @@ def check_picture(rows, lake, what):
             left = 3 * (MARGIN + x * zoom)
             cell = [line[left:left + 3 * zoom] for line in lines[TOP + y * zoom:][:zoom]]
             red, _, blue = colour = cell[0][:3]
+            if 0 <= x - source[0] < mark and 0 <= y - source[1] < mark:
+                if any(line != b'\xc4\x38\x20' * zoom for line in cell):
+                    return fail(f'{what}: no source in column {x}, row {y}')
+                continue
             if (any(line != colour * zoom for line in cell)
                     or (red + 30 < blue) != ((x, y) in lake)
                     or (colour == b'\0\0\0') != (level == NODATA)):
@@ -116,7 +122,7 @@ def good(rows, x, y, level, ways, *words):
         volume = sum(at - rows[v][u] for u, v in lake)
         if line != f'level {at:g}: {len(lake)} cells, volume {volume:.10g}':
             fail(what, line, f'{at:g}, {len(lake)}, {volume:.10g}')
-    return check_picture(rows, lake, what)
+    return check_picture(rows, (x, y), lake, what)
 
 
 def bad(*words):

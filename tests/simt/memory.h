@@ -4,6 +4,11 @@
 #ifndef SIMT_MEMORY_H
 #define SIMT_MEMORY_H
 
+// 1 for a program that gives memory of the host to kernels and to calls that want the device's.
+#ifndef SIMT_HOST_MEMORY
+#define SIMT_HOST_MEMORY 0
+#endif
+
 namespace simt {
 
 enum class Space { device, pinned, managed, symbol };
@@ -71,7 +76,7 @@ struct Memory {
         const Turn mine;
         auto *a = find(p);
         bool inside = a && p < a->first + a->second.bytes;
-        if (!p || !inside) return p && !device;
+        if (!p || !inside) return p && (!device || SIMT_HOST_MEMORY);
         if (!device && (a->second.space == Space::device || a->second.space == Space::symbol))
             return false;
         return bytes <= a->first + a->second.bytes - p;

@@ -99,11 +99,13 @@ typedef struct tmap_ask_range {
     tmap_u32 least, most;
 } tmap_ask_range;
 
+// The range of a thread that has read no value. A region without any value is uniform.
 TMAP_FN tmap_ask_range tmap_ask_range_none(void) {
     tmap_ask_range a = {0xffffffffu, 0};
     return a;
 }
 
+// The range of the values of `a` and of one more.
 TMAP_FN tmap_ask_range tmap_ask_range_add(tmap_ask_range a, tmap_u32 value) {
     if (value < a.least) a.least = value;
     if (value > a.most) a.most = value;
@@ -177,6 +179,7 @@ typedef struct tmap_ask_extent {
 // Returns the most elements of a region of this extent, below 2^31, that a work computes.
 typedef tmap_u32 (*tmap_ask_elements_fn)(const void *job, const tmap_ask_extent *extent);
 
+// All elements of a region, one by one: tmap_ask_element returns their positions.
 TMAP_FN tmap_u32 tmap_ask_every_element(const void *job, const tmap_ask_extent *extent) {
     (void)job;
     return extent->sides.x * extent->sides.y * extent->sides.z;
@@ -778,12 +781,9 @@ TMAP_DEVICE void tmapi_ask_fills(const tmap_ask_run *run, tmap_ask_terminal_fn t
     }
     parts = tmapi_ask_within(elements / run->tuning.fill_elements, 1u << 26);
     several = tmapi_ask_within(run->tuning.fill_elements / elements, 32);
-    tiny = parts == 1 && elements <= run->tuning.fill_eight;  // parts are for full warps
-    upto = pieces = (listed + several - 1) / several * parts; // one of both is 1
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        tmap_u64 before = __shfl_up_sync(0xffffffffu, upto, step);
-        if (lane >= step) upto += before;
-    }
+    tiny = parts == 1 && elements <= run->tuning.fill_eight; // parts are for full warps
+    pieces = (listed + several - 1) / several * parts;       // one of both is 1
+    upto = tmapi_warp_scan64(lane, pieces);
     all = __shfl_sync(0xffffffffu, upto, 31);
     if (lane == 0) coming = tmapi_ask_ticket(&s->control->fill_ticket);
     for (;;) {

@@ -54,7 +54,9 @@ TMAP_FN void tmapi_ask_choose(tmap_ask_domain *d) {
 }
 
 // Makes a domain: tau levels by tmap_region_levels, with g r^level parts along each axis. a: (g, r,
-// B) as for tmap_region_check with n the longest side; or (0, 0, 0): chosen here.
+// B) as for tmap_region_check with n the longest side; or (0, 0, 0): r = 4, and last regions with a
+// side of about 16 (32 if 64 does not divide nx; 8 with three axes), at most 2048 along an axis
+// (128); larger ones if the shortest axis has fewer than 4 elements in each.
 // Returns TMAP_OK; TMAP_EINVAL for a null pointer, nx = 0, ny = 0, or a g, r or b that is 0 or, for
 // r, below 2; TMAP_ERANGE for b > n / g (n is the longest side), a side above 2^31 - 1, more than
 // 2^21 parts along an axis, 2^32 regions at level 0, a region of level 0 with 2^31 elements (with

@@ -458,6 +458,7 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     if (!out || (size != 1 && size != 4)) return cudaErrorInvalidValue;
     p.size = size;
     error = tmap_each_stencil_plan_make(f, r, pitch, tmapi_ca_kernel(size), &p.each);
+    p.each.type = TMAPI_READY_CA | size;
     p.by_sectors =
         !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r);
     if (p.by_sectors) error = tmap_life_plan_make(f, r, &p.life);
@@ -473,7 +474,7 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
                                   void *out, cudaStream_t stream) {
     const tmapi_ca job = {in, out, rule};
-    if (!plan || !in || !out || in == out || plan->each.kernel != tmapi_ca_kernel(plan->size) ||
+    if (!plan || !in || !out || in == out || plan->each.type != (TMAPI_READY_CA | plan->size) ||
         !tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out) ||
         rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;

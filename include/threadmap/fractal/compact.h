@@ -11,7 +11,7 @@
 //
 //     tmap_each_stencil_plan_make(f, r, TMAP_COMPACT, (const void *)step_cells, &plan);
 //
-// Source: Navarro et al., FGCS 113 (2020), name compact storage as future work (section 8); lambda
+// Source: Navarro et al., FGCS 113 (2020), name compact storage as future work (section 7); lambda
 // and nu are theirs.
 #ifndef TMAP_FRACTAL_COMPACT_H
 #define TMAP_FRACTAL_COMPACT_H

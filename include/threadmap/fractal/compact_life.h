@@ -70,8 +70,10 @@ static inline const void *tmapi_compact_life_kernel(tmap_u32 bytes) {
 // tmap_each_stencil_words_plan_make for errors.
 static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_each_plan *out) {
     if (tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    return tmap_each_stencil_words_plan_make(
+    const cudaError_t error = tmap_each_stencil_words_plan_make(
         f, r, tmapi_compact_life_kernel(tmap_compact_word_of(f, r).bytes), out);
+    if (!error) out->type = TMAPI_READY_COMPACT_LIFE | out->word.bytes;
+    return error;
 }
 
 // Computes one step: out = rule(in) for every cell of the plan's share. in, out:
@@ -84,7 +86,7 @@ static inline cudaError_t tmap_compact_life(const tmap_each_plan *plan, tmap_ca_
                                             const void *in, void *out, cudaStream_t stream) {
     tmapi_compact_life job;
     if (!plan || !in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % 8 ||
-        !plan->word.bytes || plan->kernel != tmapi_compact_life_kernel(plan->word.bytes) ||
+        !plan->word.bytes || plan->type != (TMAPI_READY_COMPACT_LIFE | plan->word.bytes) ||
         plan->loop != TMAP_EACH_COMPACT || rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.rule = tmapi_life_rule_make(rule);

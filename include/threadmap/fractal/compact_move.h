@@ -95,7 +95,7 @@ static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, 
     if (!error) error = tmap_each_update_plan_make(f, r, TMAP_COMPACT, kernel, &p.each);
     if (!error) error = tmap_each_plan_loop(&p.each, TMAP_EACH_COMPACT);
     if (error) return error;
-    p.each.type = size;
+    p.each.type = TMAPI_READY_COMPACT_MATRIX | size;
     p.pitch = matrix.pitch, p.offset = 0, p.size = size;
     *out = p;
     return cudaSuccess;
@@ -106,7 +106,7 @@ static inline cudaError_t tmapi_compact_matrix_move(const tmap_compact_matrix_pl
                                                     cudaStream_t stream) {
     tmapi_compact_matrix job;
     if (!plan || !from || !to || from == to || plan->each.loop != TMAP_EACH_COMPACT ||
-        plan->each.kernel != tmapi_compact_matrix_kernel(plan->size) ||
+        plan->each.type != (TMAPI_READY_COMPACT_MATRIX | plan->size) ||
         !tmapi_value_size_fits(plan->size, from) || !tmapi_value_size_fits(plan->size, to))
         return cudaErrorInvalidValue;
     job.from = (const unsigned char *)from, job.to = (unsigned char *)to;

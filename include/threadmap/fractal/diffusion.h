@@ -74,7 +74,7 @@ static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_
                                                    tmap_each_plan *out) {
     const cudaError_t error =
         tmap_each_stencil_plan_make(f, r, pitch, tmapi_diffusion_kernel(type), out);
-    if (!error) out->type = (tmap_u32)type;
+    if (!error) out->type = TMAPI_READY_DIFFUSION | (tmap_u32)type;
     return error;
 }
 
@@ -88,9 +88,11 @@ static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_
 static inline cudaError_t tmap_diffusion(const tmap_each_plan *plan, double rate, const void *in,
                                          void *out, cudaStream_t stream) {
     const tmapi_diffusion job = {in, out, rate};
+    tmap_u32 type;
     if (!plan || !in || !out || in == out ||
-        plan->kernel != tmapi_diffusion_kernel((int)plan->type) ||
-        ((tmap_u64)in | (tmap_u64)out) % (plan->type == TMAP_DIFFUSION_F64 ? 8 : 4))
+        !tmapi_ready(plan->type, TMAPI_READY_DIFFUSION, &type) ||
+        type >= TMAP_DIFFUSION_TYPE_COUNT ||
+        ((tmap_u64)in | (tmap_u64)out) % (type == TMAP_DIFFUSION_F64 ? 8 : 4))
         return cudaErrorInvalidValue;
     if (!(rate >= -3e38 && rate <= 3e38)) return cudaErrorInvalidValue; // no number, or no float
     return tmap_each_launch(plan, &job, stream);

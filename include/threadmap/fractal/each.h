@@ -29,7 +29,8 @@
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory, which can be
 // any multiple of 4. Launch a kernel that needs more with more bytes (cudaLaunchKernel in place of
-// tmap_each_launch). The kernel's part begins at plan.shared, rounded up to its alignment:
+// tmap_each_launch), after you have raised its limit if they are more than 48 KB. The kernel's part
+// begins at plan.shared, rounded up to its alignment:
 //
 //     extern __shared__ uint4 all[];
 //     float4 *own = (float4 *)((unsigned char *)all + (plan.shared + 15) / 16 * 16);
@@ -92,7 +93,7 @@ typedef struct tmap_each_plan {
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
     tmap_u32 warps;               // resident warps of the device, up to the preferred number
     tmap_u32 work;                // a tmap_each_work: what the plan was made for
-    tmap_u32 type;                // of elements, in plans of ready kernels with several; else 0
+    tmap_u32 type;                // in plans of ready kernels: which, and its elements; else 0
 } tmap_each_plan;
 
 // The number of elements from the first place of the fractal to its last, both included: the least
@@ -356,7 +357,8 @@ static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u
 // plan serves any number of launches on the device that was current when it was made. pitch:
 // elements from one row of the matrix to the next, at least the width sx^r; 0: that width;
 // TMAP_COMPACT: compact storage. kernel: a __global__ function, cast to const void *. A level of
-// more than 2^32 - 1 tiles gets the loop _LINEAR: gasket 26 to 31, carpet 14 to 20.
+// more than 2^32 - 1 tiles gets the loop _LINEAR: gasket 26 to 31 (32 in compact storage), carpet
+// 14 to 20.
 // Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb_check refuses, and a
 // pitch below the width; cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32
 // bits or whose elements do not fit 64, and for a kernel whose block does not fit the device;

@@ -87,6 +87,7 @@ typedef struct tmap_each3_plan {
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
     tmap_u32 warps;               // resident warps of the device
     tmap_u32 tiles;               // of a stencil: that a block takes at a time; otherwise 0
+    tmap_u32 type;                // as in tmap_each_plan
 } tmap_each3_plan;
 
 // The number of elements from the first place of the fractal to its last, both included, counted
@@ -216,7 +217,7 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
     p->turned = !tmap_turned_equal(t, tmap_turned_make(f, 0, 0, 0));
     p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = 0;
+    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->type = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -386,12 +387,7 @@ TMAP_DEVICE void tmapi_each3_turned_rows(const tmap_each3_plan *plan, tmap_u32 *
 // the block, with barriers; sums: 33 words of shared memory.
 TMAP_DEVICE tmap_u32 tmapi_each3_before(tmap_u32 own, tmap_u32 *sums) {
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warp = rank / 32;
-    tmap_u32 sum = own;
-#pragma unroll
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        const tmap_u32 left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
+    tmap_u32 sum = tmapi_warp_scan(lane, own);
     __syncthreads(); // sums of the turn before are read
     if (lane == 31) sums[warp] = sum;
     __syncthreads();

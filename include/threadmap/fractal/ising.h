@@ -184,6 +184,7 @@ static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 
     if (!error)
         error = tmap_each_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_measure_kernel,
                                             &p.measure);
+    p.sweep.type = TMAPI_READY_ISING, p.measure.type = TMAPI_READY_ISING_MEASURE;
     if (!error) *out = p;
     return error;
 }
@@ -208,7 +209,7 @@ static inline cudaError_t tmap_ising_half(const tmap_ising_plan *plan, tmap_isin
                                           int odd, const void *in, void *out, cudaStream_t stream) {
     tmapi_ising job;
     if (!plan || !in || !out || in == out || odd < 0 || odd > 1 || !(sweep.temperature >= 0) ||
-        plan->sweep.kernel != (const void *)tmapi_ising_kernel)
+        plan->sweep.type != TMAPI_READY_ISING)
         return cudaErrorInvalidValue;
     job.in = in, job.out = out, job.chances = tmap_ising_chances_at(sweep.temperature);
     job.seed = sweep.seed, job.sweep = sweep.sweep, job.offset = plan->sweep.offset;
@@ -245,8 +246,7 @@ static inline cudaError_t tmap_ising_measure(const tmap_ising_plan *plan, const 
                                              tmap_fold_to to, cudaStream_t stream) {
     const tmapi_ising_measure job = {spins, to};
     if (!plan || !spins || !to.result || !to.workspace || (tmap_u64)to.result % 8 ||
-        (tmap_u64)to.workspace % 16 ||
-        plan->measure.kernel != (const void *)tmapi_ising_measure_kernel)
+        (tmap_u64)to.workspace % 16 || plan->measure.type != TMAPI_READY_ISING_MEASURE)
         return cudaErrorInvalidValue;
     return tmap_each_launch(&plan->measure, &job, stream);
 }

@@ -120,7 +120,10 @@ static inline const void *tmapi_life3_kernel(tmap_compact_word word) {
 // Makes a plan for tmap_life3, for fractal f of level r. See tmap_each3_plan_make for errors.
 static inline cudaError_t tmap_life3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_each3_plan *out) {
     if (tmap_nbb3_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    return tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)), out);
+    const cudaError_t error =
+        tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)), out);
+    if (!error) out->type = TMAPI_READY_LIFE3 | tmap_compact3_slice(out->word);
+    return error;
 }
 
 // Computes one step: out = rule(in) for every cell of the plan's share. in, out:
@@ -132,7 +135,7 @@ static inline cudaError_t tmap_life3(const tmap_each3_plan *plan, tmap_ca_rule r
                                      void *out, cudaStream_t stream) {
     tmapi_life3 job;
     if (!plan || !in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % 16 ||
-        !plan->word.bytes || plan->kernel != tmapi_life3_kernel(plan->word) ||
+        !plan->word.bytes || plan->type != (TMAPI_READY_LIFE3 | tmap_compact3_slice(plan->word)) ||
         (rule.born | rule.survive) >> TMAP_AROUND3)
         return cudaErrorInvalidValue;
     job.in = in, job.out = out;

@@ -75,7 +75,7 @@ static inline const void *tmapi_rd_kernel(int type) {
 static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                             tmap_each_plan *out) {
     cudaError_t error = tmap_each_fold_plan_make(f, r, pitch, tmapi_rd_kernel(type), out);
-    if (!error) out->type = (tmap_u32)type;
+    if (!error) out->type = TMAPI_READY_RD | (tmap_u32)type;
     return error;
 }
 
@@ -91,12 +91,13 @@ static inline cudaError_t tmap_rd(const tmap_each_plan *plan, const void *in, tm
                                   cudaStream_t stream) {
     static const unsigned char bytes[TMAP_RD_TYPE_COUNT] = {1, 1, 4, 4, 4, 8};
     tmapi_rd job = {in, to, 0, 0};
-    if (!plan || !in || !to.result || !to.workspace || plan->type >= TMAP_RD_TYPE_COUNT ||
-        plan->kernel != tmapi_rd_kernel((int)plan->type) || (tmap_u64)in % bytes[plan->type] ||
-        (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16)
+    tmap_u32 type;
+    if (!plan || !in || !to.result || !to.workspace ||
+        !tmapi_ready(plan->type, TMAPI_READY_RD, &type) || type >= TMAP_RD_TYPE_COUNT ||
+        (tmap_u64)in % bytes[type] || (tmap_u64)to.result % 8 || (tmap_u64)to.workspace % 16)
         return cudaErrorInvalidValue;
-    if (plan->type == TMAP_RD_I8 || plan->type == TMAP_RD_I32) {
-        job.bias = 1ull << (8u * bytes[plan->type] - 1);
+    if (type == TMAP_RD_I8 || type == TMAP_RD_I32) {
+        job.bias = 1ull << (8u * bytes[type] - 1);
         job.first = 0 - job.bias * plan->count * tmapi_pow64(plan->f.k, plan->tile_level);
     }
     return tmap_each_launch(plan, &job, stream);

@@ -50,7 +50,7 @@ static inline const void *tmapi_sw_kernel(tmap_u32 size) {
 static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_each_plan *out) {
     cudaError_t error = tmap_each_plan_make(f, r, pitch, tmapi_sw_kernel(size), out);
-    if (!error) out->type = size;
+    if (!error) out->type = TMAPI_READY_SW | size;
     return error;
 }
 
@@ -62,11 +62,11 @@ static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
 static inline cudaError_t tmap_sw(const tmap_each_plan *plan, const void *value, void *out,
                                   cudaStream_t stream) {
     tmapi_sw job;
-    if (!plan || !value || !out || !tmapi_value_size_fits(plan->type, out) ||
-        plan->kernel != tmapi_sw_kernel(plan->type))
+    tmap_u32 size;
+    if (!plan || !value || !out || !tmapi_ready(plan->type, TMAPI_READY_SW, &size) ||
+        !tmapi_value_size_fits(size, out))
         return cudaErrorInvalidValue;
-    for (tmap_u32 i = 0; i < 16; ++i)
-        job.value.bytes[i] = ((const unsigned char *)value)[i % plan->type];
+    for (tmap_u32 i = 0; i < 16; ++i) job.value.bytes[i] = ((const unsigned char *)value)[i % size];
     job.out = (unsigned char *)out;
     return tmap_each_launch(plan, &job, stream);
 }

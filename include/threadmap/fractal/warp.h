@@ -6,6 +6,14 @@
 // by two ballots, which are the two coordinates. A warp with fewer lanes than levels gives each
 // lane several levels, so every block size works, down to one thread.
 //
+//     // blocks of 32 x 8 threads; a warp takes one tile of the gasket, 32 x 32, after another
+//     tmap_warp_level level = tmap_warp_level_make(tmap_warp_full(), f, r - 5);
+//     for (tmap_u32 wy = blockIdx.y * 8 + threadIdx.y; wy < box.y; wy += gridDim.y * 8) {
+//         tmap_xy tile = tmap_warp_level_ballot(&level, f, blockIdx.x, wy); // box: its orthotope
+//         for (tmap_u32 y = 0; y < 32; ++y)
+//             if (tmap_nbb_contains(f, threadIdx.x, y, 5)) ... // 32 tile + (threadIdx.x, y)
+//     }
+//
 // Source: Navarro et al., FGCS 113 (2020), theorem 1 and section 6.2; the ballot form is
 // this library's.
 //

@@ -13,7 +13,7 @@
 //
 // Exactness: distances are floats, except where a header says otherwise. So the relative error of a
 // result is below 3 * 10^-7 + 10^-6 d / (n D), where n atoms count, about d from each other, and D
-// is the dRMSD. Example: 200 atoms, d = 10, D = 0.01: 5 * 10^-6. A turned, moved or mirrored
+// is the dRMSD. Example: 200 atoms, d = 10, D = 0.01: 6 * 10^-6. A turned, moved or mirrored
 // frame has the same distances: the dRMSD of a frame and its mirror image is 0.
 //
 // The calls are the same for all forms, each in its header:

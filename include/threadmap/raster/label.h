@@ -316,7 +316,7 @@ TMAP_DEVICE tmap_u32 tmapi_label_slots(tmapi_label_row *a, tmapi_label_row *b, t
                                        tmap_u32 first_b) {
     const tmap_u32 own =
         (tmapi_raster_count(b->starts) + 1) << 16 | (tmapi_raster_count(a->starts) + 1);
-    const tmap_u32 sum = tmapi_raster_sum_upto(own);
+    const tmap_u32 sum = tmapi_warp_scan(threadIdx.x % 32, own);
     a->slot = first_a + ((sum - own) & 0xffff), b->slot = first_b + ((sum - own) >> 16);
     return __shfl_sync(~0u, sum, 31);
 }

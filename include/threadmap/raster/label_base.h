@@ -67,12 +67,8 @@ TMAP_DEVICE void tmapi_label_put4(void *to, const tmap_u64 *v, const int wide) {
 // An exclusive scan over the block's threads. total: the sum of all.
 TMAP_DEVICE tmap_u64 tmapi_label_scan_block(tmap_u64 value, tmap_u64 *sums, tmap_u64 *total) {
     const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    tmap_u64 sum = value, before = 0, all = 0;
-#pragma unroll
-    for (tmap_u32 d = 1; d < 32; d *= 2) {
-        const tmap_u64 other = __shfl_up_sync(~0u, sum, d);
-        if (lane >= d) sum += other;
-    }
+    const tmap_u64 sum = tmapi_warp_scan64(lane, value);
+    tmap_u64 before = 0, all = 0;
     __syncthreads();
     if (lane == 31) sums[warp] = sum;
     __syncthreads();

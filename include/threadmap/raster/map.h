@@ -10,6 +10,7 @@
 #include "../forest.h"
 #include "../launch.h"
 #include "../value.h"
+#include "../warp.h"
 
 // ---- the map ------------------------------------------------------------------------------------
 
@@ -241,17 +242,6 @@ TMAP_DEVICE tmap_u32 tmapi_raster_count(tmap_u32 bits) { return (tmap_u32)__popc
 TMAP_DEVICE void tmapi_raster_ballot(int predicate, tmap_u32 k, tmap_u32 *word) {
     const tmap_u32 bits = __ballot_sync(~0u, predicate);
     if (threadIdx.x % 32 == k) *word = bits;
-}
-
-// The sum of v over the lanes of a full warp up to the calling one, inclusive.
-TMAP_DEVICE tmap_u32 tmapi_raster_sum_upto(tmap_u32 v) {
-    const tmap_u32 lane = threadIdx.x % 32;
-#pragma unroll
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        const tmap_u32 before = __shfl_up_sync(~0u, v, step);
-        if (lane >= step) v += before;
-    }
-    return v;
 }
 
 #endif

@@ -361,12 +361,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_ne
     if (threadIdx.x == 0) tile = atomicAdd(words, 1ull);
     __syncthreads();
     const tmap_u64 i = tile * 1024 + threadIdx.x, own = i < j.n ? j.to.starts[i] : 0;
-    tmap_u64 sum = own;
-#pragma unroll
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        const tmap_u64 left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
+    tmap_u64 sum = tmapi_warp_scan64(lane, own);
     if (lane == 31) sums[warp] = sum;
     __syncthreads();
     if (warp == 0) {

@@ -3,10 +3,10 @@
 // joins the sums to one value for each frame: how far the distances in a frame are from those of a
 // reference, contacts, energies.
 //
-// Contacts of a reference that a frame keeps (docs/maps/triangle.md has the complete program):
+// Contacts of a reference that a frame keeps (docs/maps/triangle.md has the functions):
 //
 //     const tmap_pairs_frames_points points = {j.reference, j.frames, j.n, 0};
-//     const tmap_pairs_frames_calls calls = {1, native, 1, 0, kept, finish};
+//     const tmap_pairs_frames_calls calls = {1, native, 0, 0, look, finish};
 //     const tmap_fold sum = {&zero, sizeof zero, join};
 //     tmap_pairs_frames(&plan, points, calls, sum, j.workspace, &j); // in your kernel
 //     ... tmap_pairs_frames_plan_make(n, frames, 1, 4, (const void *)native_contacts, &plan);

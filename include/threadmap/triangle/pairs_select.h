@@ -131,16 +131,10 @@ TMAP_DEVICE void tmapi_pairs_select_flush(tmapi_pairs_select *s, tmapi_pairs_pla
     }
     for (tmap_u32 first = 0; first < words; first += 32) {
         tmapi_pairs_select_word word = {0, 0};
-        tmap_u32 sum;
-        tmap_u64 at;
         if (first + lane < words) tmapi_value_copy(&word, &s->queue[first + lane], sizeof word);
-        sum = __popc(word.bits), at = s->at - sum;
-#pragma unroll
-        for (tmap_u32 step = 1; step < 32; step *= 2) {
-            const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
-            if (lane >= step) sum += before;
-        }
-        for (at += sum; word.bits; word.bits &= word.bits - 1, ++at)
+        const tmap_u32 hits = __popc(word.bits), sum = tmapi_warp_scan(lane, hits);
+        tmap_u64 at = s->at + sum - hits;
+        for (; word.bits; word.bits &= word.bits - 1, ++at)
             tmapi_pairs_select_write(s, place, word.from, (tmap_u32)__ffs((int)word.bits) - 1, at);
         s->at += __shfl_sync(0xffffffffu, sum, 31);
     }
@@ -325,9 +319,9 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
 // that is null. Writes the number of hits to *list->count, even if it exceeds the capacity; the
 // list then has `capacity` hits, in the fixed order the first ones. With several sets, the listed i
 // and j number points in memory: point i of set b is b * n + i, or b * others + j in the second
-// set, modulo 2^32. `choose` receives the numbers within the set, and not the set. plan: of
-// tmap_pairs_plan_make. list: the same for all threads. All threads of all blocks call it, in
-// blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
+// set, modulo 2^32. `choose` receives the numbers within the set; tmap_pairs_set(a) is the set's.
+// plan: of tmap_pairs_plan_make. list: the same for all threads. All threads of all blocks call it,
+// in blocks of TMAP_PAIRS_THREADS threads, at most once in a launch.
 // Errors: the call does nothing if the count or the workspace is null or not at a multiple of 8. If
 // the pairs are, the capacity counts as 0; if the values are null or not at a multiple of
 // choice.bytes, no values are written. tmap_pairs_select_launch reports all of this except the

@@ -269,14 +269,9 @@ TMAP_DEVICE void tmapi_triples_append(const tmapi_triples *p, tmap_triple at, tm
                                       tmap_u32 bits) {
     const tmap_triples_list *list = p->list;
     const tmap_u32 lane = threadIdx.x % 32, hits = __popc(bits);
-    tmap_u32 sum = hits;
     tmap_u64 to = 0;
     if (!__any_sync(0xffffffffu, hits != 0)) return;
-#pragma unroll
-    for (tmap_u32 step = 1; step < 32; step *= 2) {
-        const tmap_u32 before = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += before;
-    }
+    const tmap_u32 sum = tmapi_warp_scan(lane, hits);
     if (lane == 31) to = atomicAdd((tmap_u64 *)list->workspace + 1, (tmap_u64)sum);
     to = __shfl_sync(0xffffffffu, to, 31) + sum - hits;
     for (; bits; bits &= bits - 1, ++to) {

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// library.h: ready kernels as functions of a library, libthreadmap.so, for programs in C, C++ or
+// any language that calls C, compiled without nvcc. Each function does what a header does: its
+// comment names that header, which says more about ranges, exactness and cost.
+//
+//     const threadmap_pdist_job job = {points, out, n, 3, THREADMAP_F32, THREADMAP_EUCLIDEAN,
+//                                      THREADMAP_CONDENSED, 0};
+//     int error = threadmap_pdist(&job, 0, &bytes, stream); // how large the workspace must be
+//     ... threadmap_allocate(&workspace, bytes), or memory of yours
+//     if (!error) error = threadmap_pdist(&job, workspace, &bytes, stream);
+//     if (error) puts(threadmap_error_text(error));
+//
+// All calls have these four arguments.
+// job: what is computed and where results are written. It is read before the call returns. Zeros
+//     in members that you do not set are their defaults.
+// workspace: 0: the call writes the bytes of the workspace to *bytes and does nothing else;
+//     pointers of the job may then be null. Else that memory, at a multiple of 256, with any
+//     content. Calls that run at the same time need one each.
+// bytes: the size of the workspace, at least 256. With a workspace it is not written.
+// stream: a cudaStream_t on the device that is current in the calling thread; 0: the default one.
+// A call allocates nothing and does not wait for the device. Pointers in a job are device memory,
+// at multiples of the size of what they point to. Results are the same in every run.
+// Returns 0, or an error: a negative one for a mistake in the call, before any work has begun; a
+// positive one is a cudaError_t.
+//
+// libthreadmap-cpu.so has the same functions on the CPU machine of the tests. It needs no GPU, is
+// very slow and takes host memory, and a call returns when its work is done.
+#ifndef TMAP_LIBRARY_H
+#define TMAP_LIBRARY_H
+
+#include "core.h"
+
+#if !TMAP_NVRTC
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- errors, versions, memory -------------------------------------------------------------------
+
+// Errors beside TMAP_EINVAL and TMAP_ERANGE of core.h.
+#define THREADMAP_EALIGN     (-101) // a pointer that is not at a multiple of what it points to
+#define THREADMAP_EWORKSPACE (-102) // *bytes is smaller than the workspace must be
+
+// The text of an error of this library, a clause without a full stop. It is never freed.
+const char *threadmap_error_text(int error);
+
+// TMAP_VERSION (version.h) of the library.
+int threadmap_version(void);
+
+// 1 for the library of the CPU machine, 0 for that of a GPU.
+int threadmap_is_cpu(void);
+
+// Memory for programs that have no CUDA runtime of their own. `allocate` gets device memory, and
+// `release` frees it. `copy` copies between device and host memory, in any direction, after the
+// work in the stream, and waits. `wait` waits for the work in the stream.
+int threadmap_allocate(void **memory, tmap_u64 bytes);
+int threadmap_release(void *memory);
+int threadmap_copy(void *to, const void *from, tmap_u64 bytes, void *stream);
+int threadmap_wait(void *stream);
+
+// Types of coordinates: float, double.
+#define THREADMAP_F32 0
+#define THREADMAP_F64 1
+
+// ---- distances of all pairs: triangle/pdist.h ---------------------------------------------------
+
+// Metrics, as scipy names them, and where the distance of points i and j is written: condensed: i <
+// j alone, in scipy's order; square: at [i][j]; lower: square, for i >= j alone.
+enum {
+    THREADMAP_EUCLIDEAN,
+    THREADMAP_SQEUCLIDEAN,
+    THREADMAP_CITYBLOCK,
+    THREADMAP_COSINE,
+    THREADMAP_CHEBYSHEV,
+    THREADMAP_CORRELATION
+};
+enum { THREADMAP_CONDENSED, THREADMAP_SQUARE, THREADMAP_LOWER };
+
+typedef struct threadmap_pdist_job {
+    const void *points; // n x d coordinates
+    void *out;          // n (n - 1) / 2 values if condensed, else n n, of the points' type
+    tmap_u64 n, d;
+    int type, metric, layout;
+    int products; // 1: floats from products on tensor cores, where the device has them for doubles
+} threadmap_pdist_job;
+
+// Example: points 0, 1, 3 of d = 1: condensed euclidean 1, 3, 2.
+int threadmap_pdist(const threadmap_pdist_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// ---- points near each other: triangle/near.h ----------------------------------------------------
+
+// Points and the distance up to which they are near, that distance included. Distances are compared
+// as squares, in the points' type. A point that is not finite is near nothing. In a right-angled
+// periodic box, distances are those to the nearest image.
+typedef struct threadmap_near {
+    const void *points; // n x d coordinates
+    tmap_u64 n;         // up to 2^31
+    int d, type;        // d: 2 or 3
+    double radius;
+    double box[3]; // lengths of the box; 0: open along that axis
+} threadmap_near;
+
+// A list of pairs, in an order that depends on the points alone. If count[0] exceeds the capacity,
+// the first `capacity` pairs are written; with capacity 0 the call only counts.
+typedef struct threadmap_pairs_job {
+    threadmap_near near_by;
+    void *i, *j;     // `capacity` numbers of points
+    void *values;    // `capacity` distances of the points' type; or 0
+    tmap_u64 *count; // receives the number of pairs
+    tmap_u64 capacity;
+    int wide; // 1: numbers have 8 bytes; 0: 4
+    int both; // 1: (i, j) and (j, i); 0: each pair once, i < j
+} threadmap_pairs_job;
+
+// Example: points (0, 0, 0), (3, 4, 0), radius 5: i 0, j 1, value 5, count 1.
+int threadmap_pairs(const threadmap_pairs_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// The same as a graph in compressed rows: the neighbours of point i are columns[starts[i]] to
+// columns[starts[i + 1] - 1], ascending. Rows that end within the capacity are written.
+typedef struct threadmap_graph_job {
+    threadmap_near near_by;
+    tmap_u64 *starts; // n + 1 numbers; the last one is that of all neighbours
+    void *columns;    // `capacity` numbers
+    void *values;     // `capacity` distances; or 0
+    tmap_u64 capacity;
+    int wide; // 1: columns have 8 bytes; 0: 4
+} threadmap_graph_job;
+
+int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Groups of points that are linked by pairs within the radius: friends of friends.
+typedef struct threadmap_groups_job {
+    threadmap_near near_by;
+    tmap_u32 *labels; // n: the smallest number in the point's group
+    tmap_u32 *count;  // receives the number of groups; or 0
+    int dense;        // 1: labels are 0, 1, ... in that order instead
+} threadmap_groups_job;
+
+int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
+// entries. The first k are the neighbours, the others have any content.
+typedef struct threadmap_nearest_job {
+    threadmap_near near_by; // radius: only nearer points; 0: any. The box must be open
+    tmap_u32 *numbers;      // n rows; 2^32 - 1: there is none
+    void *distances;        // n rows of the points' type, infinite where there is none; or 0
+    int k;                  // 1 to 64
+    int self;               // 1: a point is its own nearest; 0: it does not count
+} threadmap_nearest_job;
+
+// Entries of a row: 8, 16, 32 or 64; 0 for k outside its range.
+int threadmap_nearest_width(int k);
+int threadmap_nearest(const threadmap_nearest_job *job, void *workspace, tmap_u64 *bytes,
+                      void *stream);
+
+// ---- maps of cells: raster/ ---------------------------------------------------------------------
+
+// Types of cells. Labels take all of them, spill and flood the first three.
+enum {
+    THREADMAP_I16,
+    THREADMAP_I32,
+    THREADMAP_FLOAT,
+    THREADMAP_U8,
+    THREADMAP_MASK, // bytes: 0 or not
+    THREADMAP_BITS  // 32 cells a word of a mask, the lowest bit first
+};
+
+// A map: cell (x, y) is cells[y * pitch + x]; with bits the pitch is in words. Results have no
+// gaps: that of the cell is number y * width + x.
+typedef struct threadmap_map {
+    const void *cells;
+    tmap_u64 width, height; // up to 2^31 - 1
+    tmap_u64 pitch;         // 0: the rows have no gaps
+    double nodata;          // with has_nodata: cells of this value do not belong to the map
+    int has_nodata, type;
+    int connectivity; // neighbours of a cell: 4 or 8
+} threadmap_map;
+
+// Connected components (raster/label.h): of a mask's cells that are not 0, or of cells of one
+// value. Components are numbered from 1 in the order of their first cells; other cells get 0.
+typedef struct threadmap_label_job {
+    threadmap_map map;
+    void *labels;    // width * height int; or long long, with wide
+    tmap_u64 *count; // receives the number of components
+    int wide;
+} threadmap_label_job;
+
+// Example: the mask 1 1 0 / 0 0 1 / 1 0 1 with 4 neighbours: 1 1 0 / 0 0 2 / 3 0 2, count 3.
+int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// The same of a volume, or of each image of a batch (raster/label3.h). Cell (x, y, z) is
+// cells[z * slice + y * pitch + x].
+typedef struct threadmap_label3_job {
+    const void *cells; // a byte each, or a bit
+    tmap_u64 width, height, depth;
+    tmap_u64 pitch, slice; // 0: without gaps
+    int bits;              // 1: words of 32 cells
+    int neighbours;        // of a volume 6, 18 or 26; of the images of a batch 4 or 8
+    void *labels;          // width * height * depth int; or long long, with wide
+    tmap_u64 *count;       // receives the number of components, of a batch one number an image
+    int wide;
+} threadmap_label3_job;
+
+int threadmap_label3(const threadmap_label3_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// The level at which water from the outlets reaches each cell (raster/spill.h): filled depressions.
+#define THREADMAP_SPILL_BORDER 1 // outlets: cells of the map's border
+#define THREADMAP_SPILL_NODATA 2 // cells that touch NODATA
+
+typedef struct threadmap_spill_job {
+    threadmap_map map;
+    const void *mask; // width * height bytes: outlets where they are not 0; or 0
+    void *out;        // width * height levels of the map's type; floats with depth
+    int depth;        // 1: level - height
+    int outlets;      // a sum of THREADMAP_SPILL_BORDER and _NODATA
+} threadmap_spill_job;
+
+// Example: heights 5 1 3 2 4 in one row, the last one in the mask, outlets 0: 5 4 4 4 4.
+int threadmap_spill(const threadmap_spill_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// The cells below a level that water from the seeds reaches (raster/flood.h).
+enum { THREADMAP_FLOOD_U8, THREADMAP_FLOOD_BITS, THREADMAP_FLOOD_DEPTH };
+
+typedef struct threadmap_flood_job {
+    threadmap_map map;
+    const tmap_u64 *seeds; // x and y of each
+    tmap_u64 count;        // of seeds
+    double level;
+    void *out; // width * height bytes; rows of (width + 31) / 32 words of bits; floats: the depth
+    int form;  // THREADMAP_FLOOD_U8, _BITS or _DEPTH
+} threadmap_flood_job;
+
+// Example: heights 1 5 1 1, seed (2, 0), level 3: 0 0 1 1.
+int threadmap_flood(const threadmap_flood_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// ---- frames of a molecule: molecules/ -----------------------------------------------------------
+
+// A trajectory: coordinate c of atom i of frame f is xyz[(f * n + i) * 3 + c].
+typedef struct threadmap_frames {
+    const float *xyz;
+    tmap_u64 frames;
+    tmap_u32 n, atom_count; // atoms of a frame; how many numbers `atoms` has
+    const tmap_u32 *atoms;  // the atoms that count, each below n; 0: all
+    const float *weights;   // of each atom that counts; 0: all 1
+} threadmap_frames;
+
+// The dRMSD of all pairs of frames (molecules/drmsd_matrix.h), in scipy's condensed order, or of
+// each frame and a reference (molecules/drmsd_frames.h).
+typedef struct threadmap_drmsd_job {
+    threadmap_frames of;
+    const float *boxes;         // lengths of each frame's periodic box, 3 a frame; 0: open
+    const float *reference;     // n atoms; 0: all pairs
+    const float *reference_box; // with boxes and a reference: its lengths; 0: open
+    float *out;                 // frames (frames - 1) / 2 values, or `frames`
+    float lower, upper; // pairs of atoms count if lower < distance < upper in the reference,
+                        // of all pairs in frame 0; upper 0: all
+    tmap_u64 most;      // bytes of the workspace, at most; 0: all that help
+} threadmap_drmsd_job;
+
+// Example: frames of two atoms at distances 1, 3, 6: 2, 5, 3.
+int threadmap_drmsd(const threadmap_drmsd_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// The RMSD after superposition (molecules/rmsd.h) of all pairs of frames, or of each frame and a
+// reference.
+typedef struct threadmap_rmsd_job {
+    threadmap_frames of;
+    const float *reference; // n atoms; 0: all pairs
+    float *out;             // as of threadmap_drmsd_job
+} threadmap_rmsd_job;
+
+// Example: two atoms, 2 apart in one frame and 3 in the other: 0.5.
+int threadmap_rmsd(const threadmap_rmsd_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Clusters of n frames by the greedy algorithm of Daura et al. (molecules/gromos.h), in the order
+// in which it finds them.
+typedef struct threadmap_gromos_job {
+    const float *distances; // of all pairs, condensed
+    tmap_u64 n;
+    tmap_u32 *labels;          // n: the cluster of each frame, from 0 on
+    tmap_u32 *centres, *sizes; // of each cluster, with room for n
+    tmap_u64 *count;           // receives the number of clusters
+    float cutoff;              // neighbours: distance <= cutoff
+} threadmap_gromos_job;
+
+// Example: n = 3, distances 1, 5, 2, cutoff 1: labels 0, 0, 1; centres 0, 2; sizes 2, 1.
+int threadmap_gromos(const threadmap_gromos_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// Single linkage (molecules/linkage.h): the minimum spanning tree, sorted by distance, and with
+// labels also the components of its edges with distance <= cutoff.
+typedef struct threadmap_edge {
+    tmap_u32 i, j; // i < j
+    float distance;
+} threadmap_edge;
+
+typedef struct threadmap_linkage_job {
+    const float *distances; // of all pairs, condensed
+    tmap_u64 n;
+    threadmap_edge *edges; // n - 1
+    tmap_u32 *labels;      // n: from 0 on; or 0
+    tmap_u64 *count;       // with labels: receives the number of components
+    float cutoff;
+} threadmap_linkage_job;
+
+// Example: n = 3, distances 1, 5, 2, cutoff 1: edges (0,1) 1, (1,2) 2; labels 0, 0, 1.
+int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
+                      void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""Ready kernels on arrays: what threadmap/library.h has, as functions.
+
+CuPy arrays, PyTorch tensors of a GPU, and anything else there with DLPack or
+__cuda_array_interface__ (results are then CuPy's) go to libthreadmap.so, on the caller's current
+stream. All else becomes a NumPy array and goes to libthreadmap-cpu.so, the CPU machine of the
+tests: right and very slow. Floats of 32 bits are computed and returned as such, all other numbers
+as doubles. Mistakes raise ValueError or TypeError; what the library reports raises threadmap.Error.
+"""
+import contextlib
+import ctypes
+import importlib
+import os
+import re
+import warnings
+
+from . import Error, include
+
+METRICS = ("euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation")
+
+# ---- the library --------------------------------------------------------------------------------
+
+_TYPES = {"int": ctypes.c_int, "float": ctypes.c_float, "double": ctypes.c_double,
+          "tmap_u32": ctypes.c_uint32, "tmap_u64": ctypes.c_uint64}
+
+
+def _structures(text):
+    """The structs of library.h: name -> ctypes.Structure, in which a pointer is an address."""
+    found = {}
+    for body, name in re.findall(r"^typedef struct \w+ \{\n(.*?)^\} (\w+);", text, re.M | re.S):
+        fields = []
+        for kind, members in re.findall(r"(?:const )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
+            for star, member, count in re.findall(r"(\*?)(\w+)(?:\[(\d+)\])?", members):
+                of = ctypes.c_void_p if star else _TYPES.get(kind) or found[kind]
+                fields.append((member, of * int(count) if count else of))
+        found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+    return found
+
+
+def _library(cpu):
+    """The library of the CPU machine, or that of the GPU."""
+    if cpu not in _library.loaded:
+        name = "libthreadmap-cpu.so" if cpu else "libthreadmap.so"
+        folders = os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))
+        paths = [os.path.join(folder, name) for folder in folders if folder]
+        paths = [path for path in paths if os.path.exists(path)] + [f"{name}.0"]
+        try:
+            library = ctypes.CDLL(paths[0])
+        except OSError as error:
+            raise Error(f"{error}. Build it with meson setup build -Dlibrary=enabled, and name its "
+                        "folder in THREADMAP_LIBRARY") from error
+        library.threadmap_error_text.restype = ctypes.c_char_p
+        with open(os.path.join(include(), "threadmap", "library.h"), encoding="utf-8") as file:
+            library.structures = _structures(file.read())
+        if cpu:
+            warnings.warn("threadmap computes these arrays on the CPU machine of its tests, which "
+                          "is very slow; arrays of CuPy or PyTorch on a GPU go to the GPU",
+                          stacklevel=4)
+        _library.loaded[cpu] = library
+    return _library.loaded[cpu]
+
+
+_library.loaded = {}
+
+
+def device():
+    """Where arrays of a GPU are computed: "gpu"; or "cpu", if there is no GPU or no library for it,
+    so that NumPy arrays alone can be."""
+    with contextlib.suppress(Error):
+        library, memory = _library(False), ctypes.c_void_p()
+        if not library.threadmap_allocate(ctypes.byref(memory), ctypes.c_uint64(256)):
+            library.threadmap_release(memory)
+            return "gpu"
+    return "cpu"
+
+
+# ---- arrays -------------------------------------------------------------------------------------
+
+
+def _on_gpu(x):
+    if type(x).__module__.partition(".")[0] == "torch":
+        return x.is_cuda
+    where = getattr(x, "__dlpack_device__", None)
+    return where()[0] in (2, 13) if where else hasattr(x, "__cuda_array_interface__")
+
+
+class _Space:
+    """Where an array is, and how arrays are made there: by numpy, cupy or torch."""
+
+    def __init__(self, like):
+        self.cpu = not _on_gpu(like)
+        self.torch = not self.cpu and type(like).__module__.partition(".")[0] == "torch"
+        self.module = importlib.import_module("numpy" if self.cpu else "torch" if self.torch else
+                                              "cupy")
+        self.like = like if self.cpu or self.torch else self.array(like)
+
+    def array(self, x):
+        """An array of anything, here."""
+        if self.torch:
+            return self.module.as_tensor(x, device=self.like.device)
+        if not self.cpu and _on_gpu(x) and not hasattr(x, "__cuda_array_interface__"):
+            return self.module.from_dlpack(x)
+        return self.module.asarray(x)
+
+    def cast(self, x, dtype):
+        """The array, contiguous, of that dtype."""
+        x = self.array(x)
+        if self.torch:
+            return x.to(getattr(self.module, dtype)).contiguous()
+        return self.module.ascontiguousarray(x, dtype=dtype)
+
+    def empty(self, shape, dtype):
+        if self.torch:
+            dtype = getattr(self.module, dtype)
+            return self.module.empty(shape, dtype=dtype, device=self.like.device)
+        return self.module.empty(shape, dtype=dtype)
+
+    def address(self, x):
+        return x.data_ptr() if self.torch else x.ctypes.data if self.cpu else x.data.ptr
+
+    def stream(self):
+        if self.torch:
+            return self.module.cuda.current_stream().cuda_stream
+        return None if self.cpu else self.module.cuda.get_current_stream().ptr
+
+    def here(self):
+        """The array's device as the current one."""
+        if self.torch:
+            return self.module.cuda.device(self.like.device)
+        return contextlib.nullcontext() if self.cpu else self.like.device
+
+    def fill(self, job, members):
+        """Sets the members of a job: numbers, arrays, tuples of numbers, structs as dicts."""
+        for name, value in members.items():
+            if isinstance(value, dict):
+                self.fill(getattr(job, name), value)
+            elif isinstance(value, tuple):
+                getattr(job, name)[:] = value
+            else:
+                setattr(job, name, self.address(value) if hasattr(value, "dtype") else value)
+
+    def run(self, name, /, **members):
+        """Calls a function of the library: once for the size of the workspace, then with it."""
+        library = _library(self.cpu)
+        job, size = library.structures[f"threadmap_{name}_job"](), ctypes.c_uint64()
+        function = getattr(library, f"threadmap_{name}")
+        self.fill(job, members)
+        with self.here():
+            stream = ctypes.c_void_p(self.stream())
+            code = function(ctypes.byref(job), None, ctypes.byref(size), stream)
+            if not code:
+                room = self.empty((size.value + 256,), "uint8")
+                at = ctypes.c_void_p((self.address(room) + 255) // 256 * 256)
+                code = function(ctypes.byref(job), at, ctypes.byref(size), stream)
+        if code:
+            raise Error(f"threadmap.{name}: {library.threadmap_error_text(code).decode()} ({code})")
+
+
+def _dtype(x):
+    return str(x.dtype).rpartition(".")[2]
+
+
+def _reals(x, axes):
+    """(space, points as floats or doubles, their dtype, the library's number of it)"""
+    space = _Space(x)
+    with space.here():
+        x = space.array(x)
+        if len(x.shape) != 2 or axes and x.shape[1] not in axes:
+            wanted = " or ".join(f"(n, {axis})" for axis in axes or "d")
+            raise ValueError(f"points of shape {wanted}, not {tuple(x.shape)}")
+        if "complex" in _dtype(x):
+            raise TypeError(f"real numbers, not {_dtype(x)}")
+        dtype = "float32" if _dtype(x) in ("float16", "bfloat16", "float32") else "float64"
+        return space, space.cast(x, dtype), dtype, int(dtype == "float64")
+
+
+def _near(x, radius, box):
+    """(space, dtype, members of the job)"""
+    space, x, dtype, number = _reals(x, (2, 3))
+    lengths = tuple(float(length) for length in box) if box is not None else ()
+    if box is not None and len(lengths) != x.shape[1] or not radius >= 0:
+        raise ValueError("a radius of 0 or more, and a length of the box for each coordinate")
+    return space, dtype, {"points": x, "n": len(x), "d": x.shape[1], "type": number,
+                          "radius": float(radius), "box": (*lengths, 0.0, 0.0, 0.0)[:3]}
+
+
+def _choice(value, choices, what):
+    if value not in choices:
+        raise ValueError(f"{what} {value!r}: one of {', '.join(map(str, choices))}")
+    return choices.index(value)
+
+
+# ---- points -------------------------------------------------------------------------------------
+
+
+def pdist(x, metric="euclidean", square=False):
+    """Distances of all pairs of n points, x of shape (n, d), as scipy.spatial.distance.pdist: n (n
+    - 1) / 2 of them, or (n, n) with square."""
+    metric = _choice(metric, METRICS, "metric")
+    space, x, dtype, number = _reals(x, ())
+    n = len(x)
+    out = space.empty((n, n) if square else (n * (n - 1) // 2,), dtype)
+    space.run("pdist", points=x, out=out, n=n, d=x.shape[1], type=number, metric=metric,
+              layout=int(square))
+    return out
+
+
+def _listed(near, name, lists, values, counter, **more):
+    """Calls a function that lists pairs, and again with more room if there are more: the arrays of
+    the job's members `lists` and, with values, distances. counter: the member that receives their
+    number at its end."""
+    space, dtype, members = near
+    room = 16 * members["n"] + 1024
+    while True:
+        arrays = {member: space.empty((room,), "int64") for member in lists}
+        if values:
+            arrays["values"] = space.empty((room,), dtype)
+        space.run(name, near_by=members, capacity=room, wide=1, **arrays, **more)
+        found = int(more[counter][-1])
+        if found <= room:
+            return [array[:found] for array in arrays.values()]
+        room = found
+
+
+def pairs_within(x, radius, box=None, both=True, values=True):
+    """Pairs of points, x of shape (n, 2) or (n, 3), at most a radius apart: i, j and, with values,
+    distances. both: (i, j) and (j, i), else i < j. box: lengths of a periodic box, 0: open axis."""
+    near = _near(x, radius, box)
+    count = near[0].empty((1,), "int64")
+    return tuple(_listed(near, "pairs", ("i", "j"), values, "count", count=count, both=int(both)))
+
+
+def graph_within(x, radius, box=None, values=True):
+    """The same pairs, both ways, in compressed rows: starts (n + 1), columns, ascending in a row,
+    and, with values, distances: scipy.sparse.csr_array((distances, columns, starts))."""
+    near = _near(x, radius, box)
+    starts = near[0].empty((near[2]["n"] + 1,), "int64")
+    return (starts, *_listed(near, "graph", ("columns",), values, "starts", starts=starts))
+
+
+def nearest(x, k, radius=0, include_self=True):
+    """Distances and numbers, (n, k), of the k nearest (1 to 64) of each point, as
+    scipy.spatial.KDTree(x).query(x, k): nearest first, itself included, infinity and n where there
+    is none. radius: only nearer points; 0: any."""
+    space, dtype, members = _near(x, radius, None)
+    width = _library(space.cpu).threadmap_nearest_width(k)
+    if not width:
+        raise ValueError(f"k from 1 to 64, not {k}")
+    numbers = space.empty((members["n"], width), "int32")
+    distances = space.empty((members["n"], width), dtype)
+    space.run("nearest", near_by=members, numbers=numbers, distances=distances, k=k,
+              self=int(include_self))
+    numbers = space.cast(numbers[:, :k], "int64")
+    numbers[numbers < 0] = members["n"]
+    return distances[:, :k], numbers
+
+
+def groups(x, radius, box=None):
+    """Groups of points that are linked by pairs at most a radius apart, friends of friends: their
+    number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components."""
+    space, dtype, members = _near(x, radius, box)
+    labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
+    space.run("groups", near_by=members, labels=labels, count=count, dense=1)
+    return int(count[0]), labels
+
+
+# ---- maps ---------------------------------------------------------------------------------------
+
+
+def label(mask, connectivity=1, images=False):
+    """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
+    labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
+    number of axes. images: the slices of three axes are images of their own, with an int64 number
+    each."""
+    space = _Space(mask)
+    with space.here():
+        mask = space.array(mask)
+        axes = len(mask.shape) - bool(images)
+        if axes not in ((2,) if images else (2, 3)):
+            raise ValueError(f"a mask of 2 or 3 axes, or images of 3; not {tuple(mask.shape)}")
+        neighbours = ((4, 8), (6, 18, 26))[axes - 2]
+        at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
+        cells = space.cast(mask != 0, "uint8")
+    labels = space.empty(tuple(mask.shape), "int32")
+    depth = mask.shape[0] if len(mask.shape) == 3 else 1
+    height, width = mask.shape[-2:]
+    count = space.empty((depth if images else 1,), "int64")
+    space.run("label3", cells=cells, width=width, height=height, depth=depth, labels=labels,
+              count=count, neighbours=neighbours[at])
+    return labels, count if images else int(count[0])
+
+
+def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth=False):
+    """The level at which water from the outlets reaches each cell of a map of int16, int32 or
+    float32: filled depressions. connectivity: 1: 4 neighbours, 2: 8. outlets: a mask of cells;
+    border: those of the map's border and beside cells of the value nodata, too. depth: float32,
+    level - height."""
+    space = _Space(heights)
+    with space.here():
+        heights = space.array(heights)
+        if len(heights.shape) != 2:
+            raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
+        number = _choice(_dtype(heights), ("int16", "int32", "float32"), "heights of dtype")
+        heights = space.cast(heights, _dtype(heights))
+        if outlets is not None:
+            outlets = space.cast(space.array(outlets) != 0, "uint8")
+            if outlets.shape != heights.shape:
+                raise ValueError("outlets: a mask of the shape of the heights")
+    side = 4 * (1 + _choice(connectivity, (1, 2), "connectivity"))
+    out = space.empty(tuple(heights.shape), "float32" if depth else _dtype(heights))
+    height, width = heights.shape
+    space.run("spill", mask=outlets, out=out, depth=int(depth), outlets=3 if border else 0,
+              map={"cells": heights, "width": width, "height": height, "type": number,
+                   "connectivity": side, "has_nodata": int(nodata is not None),
+                   "nodata": nodata or 0})
+    return out
+
+
+# ---- frames -------------------------------------------------------------------------------------
+
+
+def _frames(frames, reference, atoms, weights):
+    """(space, members of the job, results)"""
+    space = _Space(frames)
+    with space.here():
+        frames = space.cast(frames, "float32")
+        if len(frames.shape) != 3 or frames.shape[2] != 3:
+            raise ValueError(f"frames of shape (frames, atoms, 3), not {tuple(frames.shape)}")
+        count, n = frames.shape[:2]
+        if reference is not None:
+            reference = space.cast(reference, "float32")
+            if tuple(reference.shape) != (n, 3):
+                raise ValueError(f"a reference of shape ({n}, 3), not {tuple(reference.shape)}")
+        if atoms is not None:
+            atoms = space.cast(atoms, "int32")
+            if len(atoms.shape) != 1 or len(atoms) and not (0 <= atoms.min() and atoms.max() < n):
+                raise ValueError(f"numbers of atoms from 0 to {n - 1}")
+        if weights is not None:
+            weights = space.cast(weights, "float32")
+            if tuple(weights.shape) != (n if atoms is None else len(atoms),):
+                raise ValueError("a weight of each atom that counts")
+    out = space.empty((count if reference is not None else count * (count - 1) // 2,), "float32")
+    return space, {"reference": reference, "out": out, "of": {
+        "xyz": frames, "frames": count, "n": n, "atoms": atoms, "weights": weights,
+        "atom_count": 0 if atoms is None else len(atoms)}}, out
+
+
+def drmsd(frames, reference=None, atoms=None, weights=None):
+    """The dRMSD of all pairs of frames, of shape (frames, atoms, 3), in scipy's condensed order, or
+    of each frame and a reference (atoms, 3). atoms: numbers of those that count; weights: of
+    these."""
+    space, members, out = _frames(frames, reference, atoms, weights)
+    space.run("drmsd", **members)
+    return out
+
+
+def rmsd(frames, reference=None, atoms=None, weights=None):
+    """The RMSD after superposition, else as drmsd."""
+    space, members, out = _frames(frames, reference, atoms, weights)
+    space.run("rmsd", **members)
+    return out

@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""python_test.py FOLDER: the functions of python/threadmap/arrays.py on NumPy arrays, with the library
+of the CPU machine in that folder: against scipy where it is there and by brute force, at random; the
+examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy."""
+import ast
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import types
+import warnings
+
+ROOT = os.environ.get("TMAP_ROOT") or \
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "python"))
+os.environ["THREADMAP_LIBRARY"] = sys.argv[1]
+try:
+    import numpy as np
+except ImportError as missing:
+    print(f"SKIP: {missing}")
+    sys.exit(77)
+import threadmap
+
+try:
+    import scipy.ndimage
+    import scipy.spatial
+except ImportError:
+    scipy = None
+
+PROBLEMS = []
+
+
+def check(right, what):
+    if not np.all(right):
+        PROBLEMS.append(what)
+
+
+def close(got, want, what, rounding=1e-12):
+    got, want = np.asarray(got, float), np.asarray(want, float)
+    check(got.shape == want.shape and np.allclose(got, want, rounding, rounding), what)
+
+
+def far(a, b, box=None):
+    """The distances of all points of two sets."""
+    d = a[:, None, :].astype(float) - b[None, :, :]
+    if box is not None:
+        lengths = np.array(box, float)
+        d -= np.where(lengths > 0, lengths * np.rint(d / np.where(lengths > 0, lengths, 1)), 0)
+    return np.sqrt((d * d).sum(axis=2))
+
+
+def points(rng):
+    """(points of whole numbers, some as another dtype or not contiguous, radius, box)"""
+    n, d = int(rng.integers(0, 120)), int(rng.integers(2, 4))
+    x = rng.integers(0, rng.choice([8, 60]), (n, d)).astype(
+        rng.choice(["int32", "float16", "float32", "float64"]))
+    x = [x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1][::-1]][rng.integers(4)]
+    box = [None, tuple(map(int, rng.integers(10, 70, d) * rng.integers(0, 2, d)))][rng.integers(2)]
+    return x, float(rng.choice([0, 3, 7.5, 20])), box
+
+
+def near(rng):
+    x, radius, box = points(rng)
+    what = f"{len(x)} points of {x.shape[1]}, {x.dtype}, radius {radius}, box {box}"
+    distance = far(x, x, box)
+    within = (distance <= radius) & ~np.eye(len(x), dtype=bool)
+    rounding = 1e-6 if x.dtype in ("float16", "float32") else 1e-12
+    both = bool(rng.integers(2))
+    i, j, values = threadmap.pairs_within(x, radius, box, both=both)
+    check(values.dtype == ("float32" if rounding > 1e-9 else "float64"), f"dtype: {what}")
+    listed = np.zeros_like(within)
+    listed[i, j] = True
+    check(np.array_equal(listed, within if both else np.triu(within)) and len(i) == listed.sum(),
+          f"pairs_within: {what}")
+    close(values, distance[i, j], f"pairs_within, values: {what}", rounding)
+    starts, columns, values = threadmap.graph_within(x, radius, box)
+    check(np.array_equal(np.diff(starts), within.sum(axis=1)) and
+          np.array_equal(columns, np.nonzero(within)[1]), f"graph_within: {what}")
+    close(values, distance[within], f"graph_within, values: {what}", rounding)
+    check(len(threadmap.graph_within(x, radius, box, values=False)) == 2, "without values")
+    count, labels = threadmap.groups(x, radius, box)
+    reached = within | np.eye(len(x), dtype=bool)
+    for _ in range(8):  # 2^8 steps
+        reached = (reached.astype(int) @ reached) > 0
+    first = reached.argmax(axis=1) if len(x) else np.zeros(0, int)
+    check(np.array_equal(labels, np.unique(first, return_inverse=True)[1]) and
+          count == len(set(first.tolist())) and labels.dtype == np.int32, f"groups: {what}")
+    k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
+    distance = far(x, x)
+    if not own:
+        np.fill_diagonal(distance, np.inf)
+    values, numbers = threadmap.nearest(x, k, include_self=own)
+    order = np.argsort(distance, axis=1, kind="stable")[:, :k]
+    want = np.full((len(x), k), np.inf)
+    want[:, :order.shape[1]] = np.take_along_axis(distance, order, axis=1)
+    right = np.full((len(x), k), len(x))
+    right[:, :order.shape[1]] = order
+    right[~np.isfinite(want)] = len(x)
+    check(np.array_equal(numbers, right), f"nearest, k = {k}, self {own}: {what}")
+    close(np.nan_to_num(values, posinf=1e30), np.nan_to_num(want, posinf=1e30),
+          f"nearest, k = {k}, distances: {what}", rounding)
+
+
+def distances(rng):
+    n, d = int(rng.integers(0, 40)), int(rng.integers(1, 20))
+    x = rng.random((n, d)).astype(rng.choice(["float32", "float64"]))
+    rounding = 1e-5 if x.dtype == np.float32 else 1e-12
+    close(threadmap.pdist(x), far(x, x)[np.triu_indices(n, 1)], f"pdist, {n} x {d}", rounding)
+    if not scipy or n < 2 or d < 3:
+        return
+    for metric in threadmap.arrays.METRICS:
+        want = scipy.spatial.distance.pdist(x.astype(float), metric)
+        close(threadmap.pdist(x, metric), want, f"pdist, {metric}, {n} x {d}", rounding)
+        close(threadmap.pdist(x, metric, square=True), scipy.spatial.distance.squareform(want),
+              f"pdist, {metric}, square", rounding)
+
+
+def maps(rng):
+    axes = int(rng.integers(2, 4))
+    shape = tuple(rng.integers(0, 30 if axes == 3 else 90, axes))
+    mask = rng.random(shape) < rng.random()
+    if scipy:
+        for connectivity in range(1, axes + 1):
+            structure = scipy.ndimage.generate_binary_structure(axes, connectivity)
+            want, number = scipy.ndimage.label(mask, structure)
+            got, count = threadmap.label(mask * rng.integers(1, 3), connectivity)
+            check(np.array_equal(got, want) and count == number and got.dtype == np.int32,
+                  f"label, {shape}, connectivity {connectivity}")
+            if axes == 3 and connectivity < 3:
+                got, counts = threadmap.label(mask, connectivity, images=True)
+                for z, image in enumerate(mask):
+                    want, number = scipy.ndimage.label(image, structure[1])
+                    check(np.array_equal(got[z], want) and counts[z] == number, "label, images")
+    heights = rng.integers(0, 9, shape[:2]).astype(rng.choice(["int16", "int32", "float32"]))
+    outlets, border = rng.random(shape[:2]) < 0.02, bool(rng.integers(2))
+    connectivity = int(rng.integers(1, 3))
+    out = outlets | border
+    out[1:-1, 1:-1] &= outlets[1:-1, 1:-1]
+    want = np.where(out, heights, 1e9)
+    shifts = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if 0 < abs(y) + abs(x) <= connectivity]
+    padded = np.pad(want, 1, constant_values=1e9)
+    for _ in range(heights.size):
+        least = np.min([np.roll(padded, shift, (0, 1))[1:-1, 1:-1] for shift in shifts], axis=0)
+        new = np.minimum(padded[1:-1, 1:-1], np.maximum(least, heights))
+        if np.array_equal(new, padded[1:-1, 1:-1]):
+            break
+        padded[1:-1, 1:-1] = new
+    wet = padded[1:-1, 1:-1] < 1e9
+    got = threadmap.spill(heights, connectivity, outlets, border)
+    check(got.dtype == heights.dtype and np.array_equal(got[wet], padded[1:-1, 1:-1][wet]),
+          f"spill, {heights.shape}, {heights.dtype}, connectivity {connectivity}, border {border}")
+    depth = threadmap.spill(heights, connectivity, outlets, border, depth=True)
+    check(np.array_equal(depth[wet], (padded[1:-1, 1:-1] - heights)[wet]), "spill, depth")
+
+
+def frames(rng):
+    n, count = int(rng.integers(2, 30)), int(rng.integers(1, 12))
+    xyz = rng.random((count, n, 3)) * 10
+    atoms = rng.permutation(n)[:max(2, n // 2)] if rng.integers(2) else None
+    weights = rng.random(n if atoms is None else len(atoms)) + 0.5 if rng.integers(2) else None
+    w = np.ones(n if atoms is None else len(atoms)) if weights is None else weights
+
+    def apart(a, b, turned):
+        a, b = (f if atoms is None else f[atoms] for f in (a, b))
+        if not turned:
+            i, j = np.triu_indices(len(a), 1)
+            d = far(a, a)[i, j] - far(b, b)[i, j]
+            return np.sqrt((w[i] * w[j] * d * d).sum() / (w[i] * w[j]).sum())
+        a, b = ((f - np.average(f, axis=0, weights=w)) * np.sqrt(w)[:, None] for f in (a, b))
+        u, s, v = np.linalg.svd(a.T @ b)
+        s[2] *= np.sign(np.linalg.det(u) * np.linalg.det(v))
+        return np.sqrt(max(0, ((a * a).sum() + (b * b).sum() - 2 * s.sum()) / w.sum()))
+    for turned, call in enumerate((threadmap.drmsd, threadmap.rmsd)):
+        want = [apart(xyz[a], xyz[b], turned) for a in range(count) for b in range(a + 1, count)]
+        close(call(xyz, atoms=atoms, weights=weights), want, f"{call.__name__}, {xyz.shape}", 1e-4)
+        want = [apart(frame, xyz[0], turned) for frame in xyz]
+        close(call(xyz, xyz[0], atoms, weights), want, f"{call.__name__}, reference", 1e-3)
+
+
+def refusals():
+    x = np.zeros((5, 3))
+    bad = {"one axis": (ValueError, lambda: threadmap.pdist(x[0])),
+           "4 coordinates": (ValueError, lambda: threadmap.groups(np.zeros((5, 4)), 1)),
+           "an unknown metric": (ValueError, lambda: threadmap.pdist(x, "minkowski")),
+           "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
+           "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
+           "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
+           "a box of -1": (threadmap.Error, lambda: threadmap.pairs_within(x, 1, (5, 5, -1))),
+           "k = 65": (ValueError, lambda: threadmap.nearest(x, 65)),
+           "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
+           "text": (ValueError, lambda: threadmap.pdist([["a", "b"]])),
+           "a mask of 4 axes": (ValueError, lambda: threadmap.label(np.zeros((2, 2, 2, 2)))),
+           "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
+           "connectivity 3 of 2 axes": (ValueError, lambda: threadmap.label(x, 3)),
+           "heights of float64": (ValueError, lambda: threadmap.spill(x)),
+           "a mask of another shape": (ValueError, lambda: threadmap.spill(
+               x.astype("f"), outlets=np.ones((2, 2)))),
+           "frames of 2 coordinates": (ValueError, lambda: threadmap.drmsd(np.zeros((5, 5, 2)))),
+           "a reference of another shape": (ValueError, lambda: threadmap.rmsd(
+               np.zeros((5, 5, 3)), np.zeros((4, 3)))),
+           "an atom that is not there": (ValueError, lambda: threadmap.rmsd(
+               np.zeros((5, 5, 3)), atoms=[0, 5])),
+           "a weight too few": (ValueError, lambda: threadmap.rmsd(
+               np.zeros((5, 5, 3)), weights=[1, 1])),
+           "an unknown name": (AttributeError, lambda: threadmap.sort)}
+    for what, (kind, call) in bad.items():
+        try:
+            call()
+        except kind as error:
+            check(str(error), f"{what}: an error without a text")
+        except Exception as error:
+            check(False, f"{what}: {error!r}")
+        else:
+            check(False, f"{what} is taken")
+
+
+class Elsewhere:
+    """An array that claims to be on a GPU, with the names that arrays.py uses of CuPy's and of
+    PyTorch's: what is called and what comes back, without a GPU."""
+    is_cuda, device = True, contextlib.nullcontext()
+    __cuda_array_interface__ = None
+
+    def __init__(self, of):
+        self.of, self.shape, self.dtype = of, of.shape, of.dtype
+        self.data = type("data", (), {"ptr": of.ctypes.data})
+
+    def __getitem__(self, at):
+        return type(self)(np.asarray(self.of[getattr(at, "of", at)]))
+
+    def __setitem__(self, at, value):
+        self.of[at.of] = value
+
+    def data_ptr(self):
+        return self.data.ptr
+
+    def to(self, dtype):
+        return type(self)(self.of.astype(dtype))
+
+    def contiguous(self):
+        return type(self)(np.ascontiguousarray(self.of))
+
+
+for name in "lt", "le", "ge", "ne", "int", "bool", "len":
+    def forward(self, *others, name=f"__{name}__"):
+        got = getattr(self.of, name)(*others)
+        return type(self)(np.asarray(got)) if others else got
+    setattr(Elsewhere, f"__{name}__", forward)
+for name in "min", "max":
+    setattr(Elsewhere, name, lambda self, name=name: getattr(self.of, name)())
+
+
+def elsewhere(kind):
+    """The module named cupy or torch, whose arrays are those."""
+    array = type("array", (Elsewhere,), {"__module__": kind})
+    module = types.ModuleType(kind)
+
+    def make(x, dtype=None, device=None):
+        return x if isinstance(x, array) and dtype is None else array(
+            np.array(getattr(x, "of", x), dtype, order="C"))
+    module.asarray = module.as_tensor = module.ascontiguousarray = make
+    module.empty = lambda shape, dtype, device=None: array(np.empty(shape, dtype))
+    module.cuda = types.SimpleNamespace(
+        device=lambda device: device, get_current_stream=lambda: types.SimpleNamespace(ptr=0),
+        current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
+    for dtype in "uint8", "int16", "int32", "int64", "float32", "float64":
+        setattr(module, dtype, dtype)
+    return module, array
+
+
+def gpus(rng):
+    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind."""
+    x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
+    heights = rng.integers(0, 9, (20, 30)).astype("int32")
+    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
+             "groups": (x, 0.2), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "drmsd": (rng.random((4, 6, 3)),),
+             "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
+    threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
+    for kind in "cupy", "torch":
+        sys.modules[kind], array = elsewhere(kind)
+        for name, (first, *rest) in calls.items():
+            call = getattr(threadmap, name)
+            want, got = (out if isinstance(out, tuple) else (out,)
+                         for out in (call(first, *rest), call(array(first), *rest)))
+            for one, other in zip(want, got):
+                check(np.array_equal(one, getattr(other, "of", other)) and
+                      isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
+        del sys.modules[kind]
+    del threadmap.arrays._library.loaded[False]
+
+
+def examples():
+    """Each line of docs/python.md that prints says what."""
+    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+        text = "".join(re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S))
+    want = re.findall(r"^print\(.*\)  # (.*)$", text, re.M)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(text, "docs/python.md", "exec"), {})
+    for line, right in zip(said.getvalue().splitlines() + 99 * ["nothing"], want):
+        check(line == right, f"docs/python.md: {line}, not {right}")
+    called = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+    check(not set(threadmap.ARRAYS) - called - {"device"}, "docs/python.md: a function is not shown")
+
+
+def structures():
+    """The bytes of each struct, as the C compiler has them."""
+    with open(os.path.join(ROOT, "include/threadmap/library.h"), encoding="utf-8") as file:
+        made = threadmap.arrays._structures(file.read())
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "sizes.c"), os.path.join(folder, "sizes")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <stddef.h>\n#include <stdio.h>\n#include <threadmap/library.h>\n"
+                       "int main(void) {\n")
+            for name, kind in made.items():
+                file.write(f'    printf("%d", (int)sizeof({name}));\n')
+                for member, _ in kind._fields_:
+                    file.write(f'    printf(" %d", (int)offsetof({name}, {member}));\n')
+                file.write('    puts("");\n')
+            file.write("    return 0;\n}\n")
+        subprocess.run([*(os.environ.get("CC") or "cc").split(), "-I", os.path.join(ROOT, "include"),
+                        source, "-o", program], check=True)
+        said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    for (name, kind), line in zip(made.items(), said.splitlines()):
+        mine = [threadmap.arrays.ctypes.sizeof(kind), *(getattr(kind, member).offset
+                                                        for member, _ in kind._fields_)]
+        check(mine == list(map(int, line.split())), f"{name}: {mine}, not {line}")
+    check(len(made) > 10, "structs are missing")
+
+
+def main():
+    loaded = subprocess.run([sys.executable, "-c", "import sys, threadmap\n"
+                             "print({'numpy', 'threadmap.arrays'} & set(sys.modules))"], check=True,
+                            capture_output=True, text=True,
+                            env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}).stdout
+    check(loaded == "set()\n", f"the import loads {loaded}")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        threadmap.pdist(np.zeros((3, 2)))
+        threadmap.pdist(np.zeros((3, 2)))
+        check(len(said) == 1 and "CPU machine" in str(said[0].message) and
+              said[0].filename == __file__, "one warning, of the caller's line")
+    rng = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    for _ in range(25):
+        for some in distances, near, maps, frames:
+            some(rng)
+    gpus(rng)
+    refusals()
+    examples()
+    structures()
+    print("\n".join(PROBLEMS[:20]) or f"arrays{'' if scipy else ', without scipy'}: ok")
+    return 1 if PROBLEMS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,685 @@
+// SPDX-License-Identifier: MIT
+// test_library.c: every function of library.h, called from plain C, on random input of random
+// shapes, against its definition by brute force; sizes first, guards around all memory, errors.
+#include "kit.h"
+#include "molecules/rmsd_check.h"
+
+#include <threadmap/library.h>
+
+static tmap_u64 state = 1;
+static double uniform(void) { return (double)(kit_random(&state) >> 11) * 0x1p-53; }
+static int below(int n) { return (int)kit_below(&state, (tmap_u64)n); }
+
+// ---- device memory with guards ------------------------------------------------------------------
+
+enum { GUARD = 256, MOST = 16 };
+typedef struct device {
+    char *base;
+    tmap_u64 bytes;
+} device;
+static device devices[MOST];
+static int device_count;
+
+// Device memory with a copy of `from`, or poison.
+static void *put(const void *from, tmap_u64 bytes) {
+    device *d = &devices[device_count++];
+    char *image = (char *)memset(malloc(bytes + 2 * GUARD), KIT_POISON, bytes + 2 * GUARD);
+    if (from) memcpy(image + GUARD, from, bytes);
+    d->bytes = bytes;
+    if (threadmap_allocate((void **)&d->base, bytes + 2 * GUARD) ||
+        threadmap_copy(d->base, image, bytes + 2 * GUARD, 0))
+        printf("no memory\n"), exit(1);
+    free(image);
+    return d->base + GUARD;
+}
+
+// Copies device memory to the host.
+static void get(void *to, const void *from, tmap_u64 bytes) {
+    RETURNS(threadmap_copy(to, from, bytes, 0), 0);
+}
+
+// Frees all device memory and checks the guards.
+static void clear(void) {
+    static char guards[2 * GUARD];
+    for (; device_count; --device_count) {
+        const device *d = &devices[device_count - 1];
+        get(guards, d->base, GUARD), get(guards + GUARD, d->base + GUARD + d->bytes, GUARD);
+        expect(kit_all(guards, sizeof guards, KIT_POISON),
+               "memory outside the arrays is unchanged");
+        RETURNS(threadmap_release(d->base), 0);
+    }
+}
+
+// Runs a call: sizes first, a workspace that is too small or not aligned, the work.
+typedef int (*call)(const void *job, void *workspace, tmap_u64 *bytes, void *stream);
+static int run(call f, const void *job) {
+    tmap_u64 bytes = 0, less;
+    char *workspace;
+    int error = f(job, 0, &bytes, 0);
+    if (error) return error;
+    expect(bytes >= 256, "the workspace has 256 bytes or more");
+    workspace = (char *)put(0, bytes), less = bytes - 1;
+    RETURNS(f(job, workspace, &less, 0), THREADMAP_EWORKSPACE);
+    RETURNS(f(job, workspace + 16, &bytes, 0), THREADMAP_EALIGN);
+    RETURNS(f(job, workspace, 0, 0), TMAP_EINVAL);
+    error = f(job, workspace, &bytes, 0);
+    return error ? error : threadmap_wait(0);
+}
+#define RUN(name, job) run((call)threadmap_##name, job)
+
+// ---- points -------------------------------------------------------------------------------------
+
+enum { POINTS = 160 };
+static double point[POINTS][3];
+
+// The coordinates on the device, in the type.
+static void *put_points(int n, int d, int type) {
+    double doubles[POINTS * 3];
+    float floats[POINTS * 3];
+    for (int i = 0; i < n * d; ++i)
+        floats[i] = (float)point[i / d][i % d], doubles[i] = point[i / d][i % d];
+    return type ? put(doubles, (tmap_u64)(n * d) * 8) : put(floats, (tmap_u64)(n * d) * 4);
+}
+
+// Value i of an array on the host.
+static double value(const void *array, int type, tmap_u64 i) {
+    return type ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
+
+static double metric_of(int metric, const double *a, const double *b, int d) {
+    double sum = 0, most = 0, ab = 0, aa = 0, bb = 0, ma = 0, mb = 0;
+    for (int k = 0; k < d; ++k) ma += a[k] / d, mb += b[k] / d;
+    if (metric != THREADMAP_CORRELATION) ma = mb = 0;
+    for (int k = 0; k < d; ++k) {
+        const double t = fabs(a[k] - b[k]);
+        sum += metric == THREADMAP_CITYBLOCK ? t : t * t, most = t > most ? t : most;
+        ab += (a[k] - ma) * (b[k] - mb);
+        aa += (a[k] - ma) * (a[k] - ma), bb += (b[k] - mb) * (b[k] - mb);
+    }
+    if (metric == THREADMAP_COSINE || metric == THREADMAP_CORRELATION)
+        return 1 - ab / sqrt(aa * bb);
+    return metric == THREADMAP_EUCLIDEAN ? sqrt(sum) : metric == THREADMAP_CHEBYSHEV ? most : sum;
+}
+
+static void test_pdist(void) {
+    const int n = 2 + below(60), d = 2 + below(30), type = below(2), layout = below(3);
+    const int metric = below(6), values = layout ? n * n : n * (n - 1) / 2;
+    double *x = (double *)kit_host((tmap_u64)(n * d) * 8), close = type ? 1e-12 : 1e-5;
+    float *floats = (float *)kit_host((tmap_u64)(n * d) * 4);
+    char *got = (char *)kit_host((tmap_u64)values * 8);
+    kit_case("pdist n = %d, d = %d, type %d, layout %d, metric %d", n, d, type, layout, metric);
+    for (int i = 0; i < n * d; ++i) floats[i] = (float)uniform(), x[i] = (double)floats[i];
+    const tmap_u64 bytes = (tmap_u64)values * (type ? 8 : 4);
+    const threadmap_pdist_job job = {
+        put(type ? (void *)x : (void *)floats, (tmap_u64)(n * d) * (type ? 8 : 4)),
+        put(0, bytes),
+        (tmap_u64)n,
+        (tmap_u64)d,
+        type,
+        metric,
+        layout,
+        below(2)};
+    RETURNS(RUN(pdist, &job), 0);
+    get(got, job.out, bytes);
+    for (int i = 0, at = 0; i < n; ++i)
+        for (int j = layout ? 0 : i + 1; j < n; ++j) {
+            const tmap_u64 place = layout ? (tmap_u64)(i * n + j) : (tmap_u64)at++;
+            const double want = i == j ? 0 : metric_of(metric, x + i * d, x + j * d, d);
+            if (layout == THREADMAP_LOWER && i < j) continue;
+            expect(fabs(value(got, type, place) - want) <= close * (1 + want), "a distance");
+        }
+}
+
+// A search of whole numbers, whose squares are exact.
+static threadmap_near near_case(int n) {
+    static const double radii[] = {0, 3, 7.5, 20, 60};
+    threadmap_near by = {0, (tmap_u64)n, 2 + below(2), below(2), radii[below(5)], {0, 0, 0}};
+    const int boxed = below(2);
+    for (int k = 0; k < by.d; ++k)
+        if (boxed && below(4)) by.box[k] = 16 + below(60);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < 3; ++k) point[i][k] = below(i % 3 ? 16 : 80) - (boxed ? 40 : 0);
+    by.points = put_points(n, by.d, by.type);
+    return by;
+}
+
+static double square_of(const threadmap_near *by, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < by->d; ++k) {
+        double t = point[i][k] - point[j][k];
+        if (by->box[k] > 0) t -= by->box[k] * rint(t / by->box[k]);
+        sum += t * t;
+    }
+    return sum;
+}
+static int near_pair(const threadmap_near *by, int i, int j) {
+    return i != j && square_of(by, i, j) <= by->radius * by->radius;
+}
+static tmap_u64 index_of(const void *array, int wide, tmap_u64 i) {
+    return wide ? ((const tmap_u64 *)array)[i] : ((const tmap_u32 *)array)[i];
+}
+static int is_distance(const threadmap_near *by, const void *values, tmap_u64 at, int i, int j) {
+    const double got = value(values, by->type, at), want = sqrt(square_of(by, i, j));
+    return fabs(got - want) <= (by->type ? 1e-15 : 1e-6) * want;
+}
+
+static void test_pairs(int n) {
+    static unsigned char seen[POINTS][POINTS];
+    threadmap_pairs_job job = {near_case(n), 0, 0, 0, 0, 0, below(2), below(2)};
+    const threadmap_near *by = &job.near_by;
+    const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
+    tmap_u64 want = 0, count, *i = (tmap_u64 *)kit_host(room * 8),
+             *j = (tmap_u64 *)kit_host(room * 8);
+    double *values = (double *)kit_host(room * 8);
+    kit_case("pairs n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d, both %d", n, by->d,
+             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.wide, job.both);
+    memset(seen, 0, sizeof seen);
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b) want += near_pair(by, a, b) && (job.both || a < b);
+    job.count = (tmap_u64 *)put(0, 8), job.capacity = below(2) ? want : want / 2;
+    if (job.capacity) {
+        job.i = put(0, job.capacity * size), job.j = put(0, job.capacity * size);
+        if (below(4)) job.values = put(0, job.capacity * (by->type ? 8 : 4));
+    }
+    RETURNS(RUN(pairs, &job), 0);
+    get(&count, job.count, 8);
+    EXPECT(count == want, "%llu pairs, not %llu", count, want);
+    get(i, job.i ? job.i : job.count, job.i ? job.capacity * size : 0);
+    get(j, job.i ? job.j : job.count, job.i ? job.capacity * size : 0);
+    if (job.values) get(values, job.values, job.capacity * (by->type ? 8 : 4));
+    for (tmap_u64 e = 0; e < job.capacity; ++e) {
+        const tmap_u64 a = index_of(i, job.wide, e), b = index_of(j, job.wide, e);
+        const int in = a < (tmap_u64)n && b < (tmap_u64)n && (job.both || a < b);
+        expect(in && near_pair(by, (int)a, (int)b) && !seen[a][b]++, "a pair of the list");
+        if (job.values && in) expect(is_distance(by, values, e, (int)a, (int)b), "a distance");
+    }
+}
+
+static void test_graph(int n) {
+    threadmap_graph_job job = {near_case(n), 0, 0, 0, 0, below(2)};
+    const threadmap_near *by = &job.near_by;
+    const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
+    tmap_u64 starts[POINTS + 1], at = 0, all = 0, *columns = (tmap_u64 *)kit_host(room * 8);
+    double *values = (double *)kit_host(room * 8);
+    kit_case("graph n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d", n, by->d, by->type,
+             by->radius, by->box[0], by->box[1], by->box[2], job.wide);
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < n; ++b) all += (tmap_u64)near_pair(by, a, b);
+    job.capacity = below(2) ? all : all / 2;
+    job.starts = (tmap_u64 *)put(0, ((tmap_u64)n + 1) * 8);
+    if (job.capacity) job.columns = put(0, job.capacity * size);
+    if (job.capacity && below(2)) job.values = put(0, job.capacity * (by->type ? 8 : 4));
+    RETURNS(RUN(graph, &job), 0);
+    get(starts, job.starts, ((tmap_u64)n + 1) * 8);
+    if (job.capacity) get(columns, job.columns, job.capacity * size);
+    if (job.values) get(values, job.values, job.capacity * (by->type ? 8 : 4));
+    for (int a = 0; a < n; ++a) {
+        tmap_u64 end = at;
+        expect(starts[a] == at, "a row's start");
+        for (int b = 0; b < n; ++b) end += (tmap_u64)near_pair(by, a, b);
+        for (int b = 0; b < n && end <= job.capacity; ++b) {
+            if (!near_pair(by, a, b)) continue;
+            expect(index_of(columns, job.wide, at) == (tmap_u64)b, "a column");
+            if (job.values) expect(is_distance(by, values, at, a, b), "a distance");
+            ++at;
+        }
+        at = end;
+    }
+    expect(starts[n] == all, "the number of neighbours");
+}
+
+static void test_groups(int n) {
+    threadmap_groups_job job = {near_case(n), 0, 0, below(2)};
+    const threadmap_near *by = &job.near_by;
+    tmap_u32 want[POINTS], dense[POINTS], got[POINTS], count, groups = 0;
+    int moved = 1;
+    kit_case("groups n = %d, d = %d, type %d, radius %g, box %g %g %g, dense %d", n, by->d,
+             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.dense);
+    for (int i = 0; i < n; ++i) want[i] = (tmap_u32)i;
+    while (moved) {
+        moved = 0;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+                if (want[j] < want[i] && near_pair(by, i, j)) want[i] = want[j], moved = 1;
+    }
+    job.labels = (tmap_u32 *)put(0, (tmap_u64)n * 4), job.count = (tmap_u32 *)put(0, 4);
+    RETURNS(RUN(groups, &job), 0);
+    get(got, job.labels, (tmap_u64)n * 4), get(&count, job.count, 4);
+    for (int i = 0; i < n; ++i) {
+        if (want[i] == (tmap_u32)i) dense[i] = groups++;
+        expect(got[i] == (job.dense ? dense[want[i]] : want[i]), "a label");
+    }
+    EXPECT(count == groups, "%u groups, not %u", count, groups);
+}
+
+static void test_nearest(int n) {
+    threadmap_nearest_job job = {near_case(n), 0, 0, 1 + below(below(2) ? 64 : 12), below(2)};
+    threadmap_near *by = &job.near_by;
+    const int width = threadmap_nearest_width(job.k), rows = n * width;
+    tmap_u32 *got = (tmap_u32 *)kit_host((tmap_u64)rows * 4);
+    double *distances = (double *)kit_host((tmap_u64)rows * 8);
+    for (int k = 0; k < 3; ++k) by->box[k] = 0;
+    kit_case("nearest n = %d, d = %d, type %d, k = %d, radius %g, self %d", n, by->d, by->type,
+             job.k, by->radius, job.self);
+    HOLDS(width >= job.k && width <= 64);
+    job.numbers = (tmap_u32 *)put(0, (tmap_u64)rows * 4);
+    job.distances = put(0, (tmap_u64)rows * (by->type ? 8 : 4));
+    RETURNS(RUN(nearest, &job), 0);
+    get(got, job.numbers, (tmap_u64)rows * 4);
+    get(distances, job.distances, (tmap_u64)rows * (by->type ? 8 : 4));
+    for (int i = 0; i < n; ++i) {
+        unsigned char used[POINTS] = {0};
+        for (int x = 0; x < job.k; ++x) {
+            tmap_u32 best = ~0u; // of equal distances the smaller number
+            for (int j = 0; j < n; ++j) {
+                const double square = square_of(by, i, j);
+                if (used[j] || (i == j && !job.self)) continue;
+                if (by->radius > 0 && square >= by->radius * by->radius) continue;
+                if (best == ~0u || square < square_of(by, i, (int)best)) best = (tmap_u32)j;
+            }
+            EXPECT(got[i * width + x] == best, "point %d, entry %d", i, x);
+            if (best == ~0u)
+                expect(value(distances, by->type, (tmap_u64)(i * width + x)) > 1e38, "infinity");
+            else
+                used[best] = 1,
+                expect(is_distance(by, distances, (tmap_u64)(i * width + x), i, (int)best),
+                       "a distance");
+        }
+    }
+}
+
+// ---- maps ---------------------------------------------------------------------------------------
+
+enum { SIDE = 80, DEEP = 5, CELLS = SIDE * SIDE };
+static int cell[CELLS], want[CELLS], width, height, depth;
+
+// The sum of the differences of two cells' places along each axis, 9 where one is more than 1.
+static int apart(int a, int b) {
+    const int dx = abs(a % width - b % width), dz = abs(a / width / height - b / width / height);
+    const int dy = abs(a / width % height - b / width % height);
+    return dx > 1 || dy > 1 || dz > 1 ? 9 : dx + dy + dz;
+}
+
+// Sets `want` to the components of equal cells that are not 0; returns how many begin in a slice.
+// sums: the largest `apart` of neighbours. batch: slices are images.
+static void components(int cells, int sums, int batch, tmap_u64 *counts) {
+    static int todo[CELLS];
+    int labels = 0;
+    memset(want, 0, sizeof want);
+    for (int i = 0; i < cells; ++i) {
+        int many = 1;
+        const int z = i / (width * height);
+        if (i % (width * height) == 0 && batch) labels = 0, counts[z] = 0;
+        if (!cell[i] || want[i]) continue;
+        want[i] = ++labels, todo[0] = i, counts[batch ? z : 0] = (tmap_u64)labels;
+        while (many) {
+            const int from = todo[--many];
+            for (int dz = -1; dz <= 1; ++dz)
+                for (int dy = -1; dy <= 1; ++dy)
+                    for (int dx = -1; dx <= 1; ++dx) {
+                        const int to = from + (dz * height + dy) * width + dx;
+                        if (to < 0 || to >= cells || want[to] || cell[to] != cell[from]) continue;
+                        if (apart(from, to) > sums || (batch && to / (width * height) != z))
+                            continue;
+                        want[to] = labels, todo[many++] = to;
+                    }
+        }
+    }
+}
+
+// Cells on the device: with a pitch, in a type of library.h.
+static void *put_cells(int type, int pitch, int rows) {
+    char *image = (char *)kit_zeroed((tmap_u64)(pitch * rows) * 4 + 4);
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < width; ++x) {
+            const int v = cell[y * width + x], at = y * pitch + x;
+            if (type == THREADMAP_I16) ((short *)(void *)image)[at] = (short)v;
+            if (type == THREADMAP_I32) ((int *)(void *)image)[at] = v;
+            if (type == THREADMAP_FLOAT) ((float *)(void *)image)[at] = (float)v;
+            if (type == THREADMAP_U8 || type == THREADMAP_MASK) image[at] = (char)v;
+            if (type == THREADMAP_BITS && v)
+                ((tmap_u32 *)(void *)image)[y * pitch + x / 32] |= 1u << x % 32;
+        }
+    return put(image,
+               (tmap_u64)(pitch * rows) * (type == THREADMAP_I16                            ? 2
+                                           : type == THREADMAP_U8 || type == THREADMAP_MASK ? 1
+                                                                                            : 4));
+}
+
+static void check_labels(const void *labels, int cells, int wide) {
+    tmap_u64 *got = (tmap_u64 *)kit_host((tmap_u64)cells * 8);
+    get(got, labels, (tmap_u64)cells * (wide ? 8 : 4));
+    for (int i = 0; i < cells; ++i)
+        EXPECT(index_of(got, wide, (tmap_u64)i) == (tmap_u64)want[i], "cell %d", i);
+}
+
+static void test_label(void) {
+    const int type = below(6), eight = below(2), gap = below(2) * below(9);
+    tmap_u64 count = 0, found;
+    width = 1 + below(SIDE), height = 1 + below(SIDE), depth = 1;
+    const int masked = type >= THREADMAP_MASK, dense = 1 + below(6);
+    for (int i = 0; i < width * height; ++i)
+        cell[i] = masked ? below(dense) > 0 : 1 + below(3); // a map of values has no 0
+    const int pitch = (type == THREADMAP_BITS ? (width + 31) / 32 : width) + gap;
+    threadmap_label_job job = {{put_cells(type, pitch, height), (tmap_u64)width, (tmap_u64)height,
+                                gap ? (tmap_u64)pitch : 0, 0, 0, type, eight ? 8 : 4},
+                               0,
+                               (tmap_u64 *)put(0, 8),
+                               below(2)};
+    kit_case("label %d x %d, type %d, pitch %d, %d neighbours", width, height, type, pitch,
+             job.map.connectivity);
+    job.labels = put(0, (tmap_u64)(width * height) * (job.wide ? 8 : 4));
+    components(width * height, eight ? 2 : 1, 0, &count);
+    RETURNS(RUN(label, &job), 0);
+    get(&found, job.count, 8);
+    EXPECT(found == count, "%llu components, not %llu", found, count);
+    check_labels(job.labels, width * height, job.wide);
+}
+
+static void test_label3(void) {
+    static const int neighbours[] = {6, 18, 26, 4, 8};
+    const int kind = below(5), batch = kind > 2, bits = below(2), dense = 2 + below(4);
+    tmap_u64 counts[DEEP] = {0}, found[DEEP];
+    width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
+    const int cells = width * height * depth;
+    for (int i = 0; i < cells; ++i) cell[i] = below(dense) == 0;
+    threadmap_label3_job job = {put_cells(bits ? THREADMAP_BITS : THREADMAP_MASK,
+                                          bits ? (width + 31) / 32 : width, height * depth),
+                                (tmap_u64)width,
+                                (tmap_u64)height,
+                                (tmap_u64)depth,
+                                0,
+                                0,
+                                bits,
+                                neighbours[kind],
+                                0,
+                                (tmap_u64 *)put(0, batch ? 8 * (tmap_u64)depth : 8),
+                                below(2)};
+    kit_case("label3 %d x %d x %d, bits %d, %d neighbours", width, height, depth, bits,
+             job.neighbours);
+    job.labels = put(0, (tmap_u64)cells * (job.wide ? 8 : 4));
+    components(cells, batch ? kind - 2 : kind + 1, batch, counts);
+    RETURNS(RUN(label3, &job), 0);
+    get(found, job.count, batch ? 8 * (tmap_u64)depth : 8);
+    for (int z = 0; z < (batch ? depth : 1); ++z) expect(found[z] == counts[z], "a count");
+    check_labels(job.labels, cells, job.wide);
+}
+
+// Lowers `want` to the least over neighbours of the greater of their level and the cell's height.
+static void relax(int sums, int limit) {
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (int i = 0; i < width * height; ++i)
+            for (int n = 0; n < 9; ++n) {
+                const int to = i + (n / 3 - 1) * width + n % 3 - 1;
+                if (to < 0 || to >= width * height || apart(i, to) > sums) continue;
+                const int level = want[to] > cell[i] ? want[to] : cell[i];
+                if (level < want[i] && level < limit) want[i] = level, moved = 1;
+            }
+    }
+}
+
+static void test_water(int flood) {
+    static const int types[] = {THREADMAP_I16, THREADMAP_I32, THREADMAP_FLOAT};
+    const int type = types[below(3)], eight = below(2), high = 1000000, deep = below(2);
+    width = 1 + below(SIDE), height = 1 + below(SIDE), depth = 1;
+    const int cells = width * height, level = flood ? 5 : high;
+    unsigned char *mask = (unsigned char *)kit_zeroed((tmap_u64)cells);
+    tmap_u64 seeds[6];
+    for (int i = 0; i < cells; ++i) cell[i] = below(10), want[i] = high;
+    for (int k = 0; k < 3; ++k) {
+        const int at = below(cells);
+        seeds[2 * k] = (tmap_u64)(at % width), seeds[2 * k + 1] = (tmap_u64)(at / width);
+        mask[at] = 1;
+        if (cell[at] < level) want[at] = cell[at];
+    }
+    const threadmap_map map = {put_cells(type, width, height),
+                               (tmap_u64)width,
+                               (tmap_u64)height,
+                               0,
+                               0,
+                               0,
+                               type,
+                               eight ? 8 : 4};
+    const int outlets = flood ? 0 : below(2), bytes = flood ? (deep ? 4 : 1) : deep || type ? 4 : 2;
+    for (int i = 0; i < cells; ++i)
+        if (outlets &&
+            (i % width == 0 || i % width == width - 1 || i < width || i >= cells - width))
+            want[i] = cell[i];
+    relax(eight ? 2 : 1, level);
+    kit_case("%s %d x %d, type %d, %d neighbours, depth %d, outlets %d", flood ? "flood" : "spill",
+             width, height, type, map.connectivity, deep, outlets);
+    void *out = put(0, (tmap_u64)(cells * bytes)), *got = kit_host((tmap_u64)(cells * bytes));
+    const threadmap_spill_job spill = {map, put(mask, (tmap_u64)cells), out, deep, outlets};
+    const threadmap_flood_job wet = {map, (tmap_u64 *)put(seeds, sizeof seeds),
+                                     3,   level,
+                                     out, deep ? THREADMAP_FLOOD_DEPTH : THREADMAP_FLOOD_U8};
+    RETURNS(flood ? RUN(flood, &wet) : RUN(spill, &spill), 0);
+    get(got, out, (tmap_u64)(cells * bytes));
+    for (int i = 0; i < cells; ++i) {
+        const double v = bytes == 1                        ? ((unsigned char *)got)[i]
+                         : bytes == 2                      ? ((short *)got)[i]
+                         : deep || type == THREADMAP_FLOAT ? (double)((float *)got)[i]
+                                                           : ((int *)got)[i];
+        const int in = want[i] < high;
+        const double right =
+            flood ? (deep ? (in ? level - cell[i] : 0) : in) : (deep ? want[i] - cell[i] : want[i]);
+        EXPECT(v == right, "cell %d: %g, not %g", i, v, right);
+    }
+}
+
+// ---- frames -------------------------------------------------------------------------------------
+
+// The distance of two atoms of a frame, to the nearest image with a box.
+static double atoms_apart(const float *frame, const float *box, tmap_u32 i, tmap_u32 j) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        double t = (double)frame[3 * i + k] - (double)frame[3 * j + k];
+        if (box) t -= (double)box[k] * rint(t / (double)box[k]);
+        sum += t * t;
+    }
+    return sqrt(sum);
+}
+
+static void test_frames(int turned) {
+    const int n = 2 + below(40), frames = 1 + below(20), some = below(2), all = below(2);
+    const int count = some ? 2 + below(n - 1) : n, weighted = below(2);
+    float *xyz = (float *)kit_host((tmap_u64)(n * 3 * (frames + 1)) * 4), *got, *weights = 0;
+    tmap_u32 *atoms = 0;
+    kit_case("%s n = %d, %d frames, %d count, weights %d, all %d", turned ? "rmsd" : "drmsd", n,
+             frames, count, weighted, all);
+    for (int i = 0; i < n * 3 * (frames + 1); ++i) xyz[i] = (float)(10 * uniform());
+    if (some) {
+        atoms = (tmap_u32 *)kit_host((tmap_u64)count * 4);
+        for (int i = 0; i < count; ++i) atoms[i] = (tmap_u32)(n - 1 - i);
+    }
+    if (weighted) {
+        weights = (float *)kit_host((tmap_u64)count * 4);
+        for (int i = 0; i < count; ++i) weights[i] = (float)(0.5 + uniform());
+    }
+    const int values = all ? frames * (frames - 1) / 2 : frames;
+    const float *reference = xyz + n * 3 * frames;
+    const threadmap_frames of = {(float *)put(xyz, (tmap_u64)(n * 3 * frames) * 4),
+                                 (tmap_u64)frames,
+                                 (tmap_u32)n,
+                                 (tmap_u32)(some ? count : 0),
+                                 some ? (tmap_u32 *)put(atoms, (tmap_u64)count * 4) : 0,
+                                 weighted ? (float *)put(weights, (tmap_u64)count * 4) : 0};
+    const int boxed = !turned && below(2), bounded = !turned && below(2);
+    float *boxes = (float *)kit_host((tmap_u64)(frames + 1) * 12);
+    for (int i = 0; i < 3 * (frames + 1); ++i) boxes[i] = (float)(8 + 4 * uniform());
+    kit_more(", boxes %d, bounds %d", boxed, bounded);
+    float *to = (float *)put(all ? 0 : reference, (tmap_u64)n * 3 * 4), *from = all ? 0 : to;
+    float *out = (float *)put(0, (tmap_u64)values * 4);
+    const threadmap_rmsd_job rmsd = {of, from, out};
+    const threadmap_drmsd_job drmsd = {of,
+                                       boxed ? (float *)put(boxes, (tmap_u64)frames * 12) : 0,
+                                       from,
+                                       boxed ? (float *)put(boxes + 3 * frames, 12) : 0,
+                                       out,
+                                       bounded ? 2.5f : 0,
+                                       bounded ? 6.5f : 0,
+                                       0};
+    RETURNS(turned ? RUN(rmsd, &rmsd) : RUN(drmsd, &drmsd), 0);
+    got = (float *)kit_host((tmap_u64)values * 4 + 4), get(got, out, (tmap_u64)values * 4);
+    for (int a = 0, at = 0; a < frames; ++a)
+        for (int b = all ? a + 1 : frames; b < (all ? frames : frames + 1); ++b, ++at) {
+            const float *p = xyz + n * 3 * a, *q = xyz + n * 3 * b;
+            const rmsd_frame u = rmsd_centre(p, atoms, weights, (tmap_u32)count);
+            const rmsd_frame v = rmsd_centre(q, atoms, weights, (tmap_u32)count);
+            double terms = 0, sums = 0;
+            for (int i = 0; i < count; ++i)
+                for (int j = 0; j < i; ++j) {
+                    const tmap_u32 x = atoms ? atoms[i] : (tmap_u32)i,
+                                   y = atoms ? atoms[j] : (tmap_u32)j;
+                    const int of_bounds = all ? 0 : frames;
+                    const double d = atoms_apart(xyz + n * 3 * of_bounds,
+                                                 boxed ? boxes + 3 * of_bounds : 0, x, y);
+                    const double w = (double)(u.w[i] * u.w[j]);
+                    const double t = atoms_apart(p, boxed ? boxes + 3 * a : 0, x, y) -
+                                     atoms_apart(q, boxed ? boxes + 3 * b : 0, x, y);
+                    if (bounded && !(2.5 < d && d < 6.5)) continue;
+                    terms += w * t * t, sums += w;
+                }
+            const double right = turned ? rmsd_define(&u, &v) : sums > 0 ? sqrt(terms / sums) : 0;
+            EXPECT(fabs((double)got[at] - right) <= 1e-4 * (1 + right), "frames %d, %d: %g, not %g",
+                   a, b, (double)got[at], right);
+        }
+}
+
+// Whole distances, so that many are equal.
+static void test_clusters(void) {
+    const int n = 1 + below(70), pairs = n * (n - 1) / 2, most = 1 + below(40);
+    float *d = (float *)kit_host((tmap_u64)(n * n) * 4),
+          *list = (float *)kit_host((tmap_u64)pairs * 4);
+    tmap_u32 *labels = (tmap_u32 *)kit_host((tmap_u64)n * 12),
+             *got = (tmap_u32 *)kit_host((tmap_u64)n * 4);
+    const tmap_u64 bytes = (tmap_u64)n * 4;
+    tmap_u64 count, found = 0;
+    kit_case("clusters of %d, distances below %d", n, most);
+    for (int i = 0, at = 0; i < n; ++i)
+        for (int j = i; j < n; ++j) {
+            d[i * n + j] = d[j * n + i] = i == j ? 0 : (float)below(most);
+            if (i < j) list[at++] = d[i * n + j];
+        }
+    const float cutoff = (float)below(most) / 4;
+    const float *distances = (float *)put(list, (tmap_u64)pairs * 4);
+    const threadmap_gromos_job greedy = {distances,
+                                         (tmap_u64)n,
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u32 *)put(0, bytes),
+                                         (tmap_u64 *)put(0, 8),
+                                         cutoff};
+    RETURNS(RUN(gromos, &greedy), 0);
+    for (int i = 0; i < n; ++i) labels[i] = ~0u;
+    get(got, greedy.labels, bytes), get(labels + n, greedy.centres, bytes);
+    get(labels + 2 * n, greedy.sizes, bytes), get(&count, greedy.count, 8);
+    for (int left = n; left; ++found) {
+        tmap_u32 centre = 0, size = 0;
+        for (int i = 0; i < n; ++i) {
+            tmap_u32 near = 0;
+            for (int j = 0; j < n; ++j) near += labels[j] == ~0u && d[i * n + j] <= cutoff;
+            if (labels[i] == ~0u && near > size) size = near, centre = (tmap_u32)i;
+        }
+        for (int j = 0; j < n; ++j)
+            if (labels[j] == ~0u && d[(int)centre * n + j] <= cutoff)
+                labels[j] = (tmap_u32)found, --left;
+        EXPECT(found < count && labels[n + (int)found] == centre &&
+                   labels[2 * n + (int)found] == size,
+               "cluster %llu", found);
+    }
+    expect(count == found && !memcmp(got, labels, bytes), "labels of clusters");
+
+    threadmap_edge *edges = (threadmap_edge *)kit_host((tmap_u64)n * sizeof *edges);
+    const threadmap_linkage_job single = {
+        distances,     (tmap_u64)n,  (threadmap_edge *)put(0, (tmap_u64)(n - 1) * sizeof *edges),
+        greedy.labels, greedy.count, cutoff};
+    RETURNS(RUN(linkage, &single), 0);
+    get(edges, single.edges, (tmap_u64)(n - 1) * sizeof *edges);
+    get(got, single.labels, bytes), get(&count, single.count, 8);
+    for (int i = 0; i < n; ++i) labels[i] = labels[n + i] = (tmap_u32)i;
+    for (int pass = 0; pass < 2; ++pass) // the tree by Kruskal's algorithm; then the components
+        for (int at = 0, value = 0; value < most; ++value)
+            for (int i = 0; i < n; ++i)
+                for (int j = i + 1; j < n; ++j) {
+                    const tmap_u32 from = labels[pass * n + j], to = labels[pass * n + i];
+                    if ((int)d[i * n + j] != value || from == to || (pass && (float)value > cutoff))
+                        continue;
+                    for (int k = 0; k < n; ++k)
+                        if (labels[pass * n + k] == from || labels[pass * n + k] == to)
+                            labels[pass * n + k] = from < to ? from : to;
+                    if (pass) continue;
+                    expect(edges[at].i == (tmap_u32)i && edges[at].j == (tmap_u32)j &&
+                               edges[at].distance == (float)value,
+                           "an edge");
+                    ++at;
+                }
+    found = 0;
+    for (int i = 0; i < n; ++i) {
+        if (labels[n + i] == (tmap_u32)i) labels[i] = (tmap_u32)found++;
+        expect(got[i] == labels[(int)labels[n + i]], "a label of linkage");
+    }
+    expect(count == found, "the number of components");
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+static void test_errors(void) {
+    tmap_u64 bytes = 0, count = 7;
+    threadmap_pairs_job pairs = {{0, 10, 3, 0, 1, {0, 0, 0}}, 0, 0, 0, 0, 0, 0, 0};
+    threadmap_pdist_job pdist = {0, 0, 10, 3, 0, 0, 0, 0};
+    threadmap_label_job label = {{0, 5, 5, 0, 0, 0, THREADMAP_MASK, 4}, 0, 0, 0};
+    threadmap_nearest_job nearest = {{0, 10, 3, 0, 0, {0, 0, 0}}, 0, 0, 65, 0};
+    kit_case("errors");
+    RETURNS(threadmap_pdist(0, 0, &bytes, 0), TMAP_EINVAL);
+    RETURNS(threadmap_pdist(&pdist, 0, 0, 0), TMAP_EINVAL);
+    RETURNS(threadmap_pdist(&pdist, 0, &bytes, 0), 0);
+    RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear(); // no points
+    pdist.points = put(0, 200), pdist.out = (char *)put(0, 400) + 2;
+    RETURNS(RUN(pdist, &pdist), THREADMAP_EALIGN), clear();
+    pdist.metric = 6, pdist.points = put(0, 200), pdist.out = put(0, 400);
+    RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear();
+    pdist.layout = 3;
+    RETURNS(RUN(pdist, &pdist), TMAP_EINVAL);
+    RETURNS(RUN(pairs, &pairs), TMAP_EINVAL), clear(); // no count
+    pairs.near_by.d = 4;
+    RETURNS(RUN(pairs, &pairs), TMAP_EINVAL);
+    pairs.near_by.d = 3, pairs.near_by.radius = -1;
+    RETURNS(RUN(pairs, &pairs), TMAP_EINVAL);
+    pairs.near_by.radius = 1, pairs.near_by.n = 1ull << 32;
+    RETURNS(RUN(pairs, &pairs), TMAP_ERANGE);
+    pairs.near_by.n = 0, pairs.count = (tmap_u64 *)put(0, 8);
+    RETURNS(RUN(pairs, &pairs), 0);
+    get(&count, pairs.count, 8), clear();
+    HOLDS(count == 0);
+    RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    nearest.k = 3, nearest.near_by.box[1] = 5;
+    RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    label.map.connectivity = 6;
+    RETURNS(RUN(label, &label), TMAP_EINVAL);
+    label.map.connectivity = 4;
+    RETURNS(RUN(label, &label), TMAP_EINVAL), clear();
+    const int codes[] = {0, TMAP_EINVAL, TMAP_ERANGE, THREADMAP_EALIGN, THREADMAP_EWORKSPACE, 2};
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < i; ++k)
+            HOLDS(strcmp(threadmap_error_text(codes[i]), threadmap_error_text(codes[k])) != 0);
+    HOLDS(strcmp(threadmap_error_text(-99), "unknown error code") == 0);
+    HOLDS(threadmap_version() > 0);
+}
+
+int main(int argc, char **argv) {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    void *memory = 0;
+    if (threadmap_allocate(&memory, 256)) return puts("SKIP: no device"), 77;
+    threadmap_release(memory);
+    test_errors();
+    for (int round = 0; round < rounds; ++round) {
+        const int n = round % 4 ? 1 + below(POINTS - 1) : 1 + below(3);
+        test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
+        test_groups(n), clear(), test_nearest(n), clear(), test_label(), clear();
+        test_label3(), clear(), test_water(0), clear(), test_water(1), clear();
+        test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
+    }
+    return kit_end("test_library");
+}
