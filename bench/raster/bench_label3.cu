@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
-// bits, with 32-bit labels; tmap_label_measure of these labels; and tmap_label of a picture of as many
-// cells as a batch has.
+// bits, with 32-bit labels; tmap_label_measure of these labels; of volumes also the mask as values
+// without 0 (label3_values), labels with gaps (label3_roots) and with three periodic axes
+// (label3_periodic); tmap_label_contacts of a volume of grains; and tmap_label of a picture of as many cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against components.h.
 #include "components.h"
@@ -9,6 +10,7 @@
 
 #include <threadmap/raster/label.h>
 #include <threadmap/raster/label_measure.h>
+#include <threadmap/raster/label_tools.h>
 
 enum { NOISE_50, NOISE_31, NOISE_10, BALLS, CHECKERBOARD, ALL, INPUTS };
 static const char *const input_names[INPUTS] = {"noise_50", "noise_31",     "noise_10",
@@ -55,7 +57,16 @@ static __global__ void make_bits(components t, tmap_u32 *bits) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-enum { LABEL3, LABEL3_MEASURE, LABEL3_BITS, PICTURE, VARIANTS };
+enum {
+    LABEL3,
+    LABEL3_MEASURE,
+    LABEL3_BITS,
+    LABEL3_VALUES,
+    LABEL3_ROOTS,
+    LABEL3_PERIODIC,
+    PICTURE,
+    VARIANTS
+};
 
 typedef struct job {
     components t;
@@ -87,10 +98,12 @@ static void make(job *j) {
     if (j->variant == LABEL3_BITS)
         map.kind = TMAP_LABEL3_BITS, map.pitch = (map.width + 31) / 32,
         map.slice = map.pitch * map.height;
+    if (j->variant == LABEL3_VALUES) map.kind = TMAP_LABEL3_U8 + TMAP_LABEL3_NOT_ZERO;
+    const int form = TMAP_LABEL_INT32 | (j->variant == LABEL3_ROOTS ? TMAP_LABEL_ROOTS : 0);
     if (j->variant == PICTURE)
-        CHECK(tmap_label_plan_make(&picture, TMAP_LABEL_INT32, &j->picture));
+        CHECK(tmap_label_plan_make(&picture, form, &j->picture));
     else
-        CHECK(tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &j->plan));
+        CHECK(tmap_label3_plan_make(&map, form, &j->plan));
     j->workspace = kit_guarded(j->variant == PICTURE ? j->picture.workspace : j->plan.workspace);
 }
 
@@ -98,6 +111,7 @@ static void make(job *j) {
 static tmap_u64 look(job *j) {
     const int mark = kit_mark();
     const tmap_u64 counts = components_flat(j->t.map.neighbours) ? j->t.map.depth : 1;
+    if (j->variant == LABEL3_ROOTS) return components_wrong_gaps(&j->t, j->labels);
     const tmap_u64 wrong = components_wrong(&j->t, j->labels);
     const tmap_u64 *count = (const tmap_u64 *)kit_to_host(j->count, counts * 8);
     tmap_u64 sum = 0;
@@ -148,7 +162,9 @@ typedef struct sweep {
 } sweep;
 
 static bench_row row_of(const sweep *s, const job *j, int variant) {
-    static const char *const names[] = {"label3", "label3_measure", "label3_bits", "picture"};
+    static const char *const names[] = {"label3",        "label3_measure", "label3_bits",
+                                        "label3_values", "label3_roots",   "label3_periodic",
+                                        "picture"};
     const tmap_label3_map *map = &j->t.map;
     bench_row row = bench_row_begin(&s->d, "label", names[variant],
                                     variant == PICTURE                 ? "map"
@@ -191,7 +207,8 @@ static void measure(sweep *s, bench_row *row, job *j) {
 static void sweep_input(sweep *s, job *j, int picture) {
     bench_row rows[VARIANTS];
     int wanted[VARIANTS] = {0}, any = 0;
-    for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : LABEL3_BITS); ++v) {
+    const int last = components_flat(j->t.map.neighbours) ? LABEL3_BITS : LABEL3_PERIODIC;
+    for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : last); ++v) {
         rows[v] = row_of(s, j, v);
         any |= wanted[v] = bench_wants(&s->d, &rows[v]);
     }
@@ -205,12 +222,19 @@ static void sweep_input(sweep *s, job *j, int picture) {
         if (v == LABEL3_MEASURE || (!wanted[v] && !(v == LABEL3 && wanted[LABEL3_MEASURE])))
             continue;
         j->variant = v;
+        if (v == LABEL3_PERIODIC) { // other components: the last ones of this mask
+            j->t.map.neighbours |=
+                TMAP_LABEL3_PERIODIC_X | TMAP_LABEL3_PERIODIC_Y | TMAP_LABEL3_PERIODIC_Z;
+            components_find(&j->t);
+            components_verify(&j->t);
+        }
         CHECK(cudaMemset(j->labels, 0xa5, (size_t)j->t.cells * 4));
         make(j);
         run(j);
         bench_verify(&rows[v], look(j), "cells");
         if (wanted[v]) record(s, &rows[v], j);
         if (v == LABEL3 && wanted[LABEL3_MEASURE] && j->most) measure(s, &rows[LABEL3_MEASURE], j);
+        j->t.map.neighbours &= 0xff;
         kit_release(mark);
     }
 }
@@ -226,6 +250,78 @@ static void sweep_size(sweep *s, tmap_u64 width, tmap_u64 depth, int neighbours,
     j.count = (tmap_u64 *)kit_device(depth * 8);
     for (j.input = 0; j.input < INPUTS; ++j.input)
         if (bench_listed(s->inputs, input_names[j.input])) sweep_input(s, &j, picture);
+    kit_release(mark);
+}
+
+// ---- contacts -----------------------------------------------------------------------------------
+
+enum { GRAIN = 11 }; // the mean width of a grain
+
+typedef struct grains {
+    tmap_label_array of;
+    int *labels;
+    tmap_label_contact *contacts;
+    tmap_u64 *found, room;
+} grains;
+
+// Grains with rough sides: each cell has the label of a block of cells about a place near it.
+TMAP_DEVICE int grain_of(const grains *g, tmap_u64 i) {
+    const tmap_u64 n = g->of.width, side = n / GRAIN + 2;
+    const tmap_u64 x = i % n, y = i / n % n, z = i / n / n;
+    const tmap_u32 h = flood_hash_cell((tmap_u32)(x / 3), (tmap_u32)(y / 3), (tmap_u32)(z / 3));
+    const tmap_u64 a = (x + h % 4) / GRAIN, b = (y + h / 4 % 4) / GRAIN,
+                   c = (z + h / 16 % 4) / GRAIN;
+    return (int)((c * side + b) * side + a + 1);
+}
+static __global__ void make_grains(grains g) {
+    BENCH_EACH(i, g.of.width * g.of.width * g.of.width) g.labels[i] = grain_of(&g, i);
+}
+
+TMAP_FN tmap_u64 pair_hash(tmap_u64 pair) {
+    pair = (pair ^ pair >> 31) * 0x9e3779b97f4a7c15ull;
+    return (pair ^ pair >> 29) * 0xbf58476d1ce4e5b9ull;
+}
+// Adds up a hash of the pair of each face between grains; subtracts those of the contacts.
+static __global__ void sum_faces(grains g, tmap_u64 *sum) {
+    const tmap_u64 n = g.of.width;
+    tmap_u64 mine = 0;
+    BENCH_EACH(i, n * n * n) {
+        const tmap_u64 at[3] = {i % n, i / n % n, i / n / n}, on[3] = {1, n, n * n};
+        const tmap_u64 a = (tmap_u64)grain_of(&g, i);
+        for (int k = 0; k < 3; ++k) {
+            const tmap_u64 b = at[k] + 1 < n ? (tmap_u64)grain_of(&g, i + on[k]) : a;
+            if (a != b) mine += pair_hash(a < b ? a << 32 | b : b << 32 | a);
+        }
+    }
+    BENCH_EACH(i, g.room) mine -= g.contacts[i].area * pair_hash(g.contacts[i].pair);
+    atomicAdd(sum, mine);
+}
+
+static void run_contacts(void *context) {
+    const grains *g = (const grains *)context;
+    CHECK(tmap_label_contacts(&g->of, g->labels, g->contacts, g->room, g->found, 0));
+}
+
+static void sweep_contacts(sweep *s, tmap_u64 n) {
+    const int mark = kit_mark();
+    const tmap_u64 side = n / GRAIN + 2, cells = n * n * n;
+    grains g = {{n, n, n, TMAP_LABEL_INT32, 0}, 0, 0, 0, 20 * side * side * side};
+    bench_row row = bench_row_begin(&s->d, "label", "label_contacts", "volume");
+    bench_key(&row, "size", "%llu", n);
+    bench_key(&row, "components", "%llu", side * side * side);
+    if (!bench_wants(&s->d, &row)) return;
+    g.labels = (int *)kit_device(cells * sizeof *g.labels);
+    g.contacts = (tmap_label_contact *)kit_guarded(g.room * sizeof *g.contacts);
+    g.found = (tmap_u64 *)kit_device(sizeof *g.found);
+    COMPONENTS_RUN(make_grains, g);
+    run_contacts(&g);
+    COMPONENTS_RUN(sum_faces, g, bench_counter());
+    tmap_u64 wrong = bench_count() != 0;
+    wrong += *(const tmap_u64 *)kit_to_host(g.found, sizeof *g.found) > g.room;
+    bench_verify(&row, wrong, "sums of faces");
+    row.rate = "mpix_s", row.unit = "Mpix/s", row.each = 1e-3 * (double)cells;
+    row.limit_ms = 1e-9 * 8 * (double)cells / s->d.ceilings.copy_tbs;
+    bench_row_run(&s->d, &row, run_contacts, &g);
     kit_release(mark);
 }
 
@@ -257,5 +353,6 @@ int main(int argc, char **argv) {
         } else
             bench_bad("--neighbours", "4, 6, 8, 18 or 26");
     }
+    sweep_contacts(&s, s.n);
     return bench_end(&s.d);
 }

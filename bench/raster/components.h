@@ -64,19 +64,24 @@ static __global__ void components_runs(components c) {
 // Unites a cell with its neighbours of smaller numbers, unless the cells to the left of both do so.
 static __global__ void components_link(components c) {
     const tmap_i64 w = (tmap_i64)c.map.width, h = (tmap_i64)c.map.height;
-    const int n = c.map.neighbours, flat = components_flat(n);
+    const tmap_i64 d = (tmap_i64)c.map.depth;
+    const int n = c.map.neighbours & 0xff, around = c.map.neighbours >> 8;
+    const int flat = components_flat(n);
     const int most = n == 4 || n == 6 ? 1 : n == 26 ? 3 : 2; // axes along which they differ
     BENCH_EACH(i, c.cells) {
         const tmap_i64 x = (tmap_i64)i % w, y = (tmap_i64)i / w % h, z = (tmap_i64)i / w / h;
         if (!c.mask[i]) continue;
         for (int k = flat ? 9 : 0; k < 13; ++k) {
             const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-            const tmap_u64 to = i + (tmap_u64)((dz * h + dy) * w + dx);
+            const tmap_i64 nx = around & 1 ? (x + dx + w) % w : x + dx;
+            const tmap_i64 ny = around & 2 ? (y + dy + h) % h : y + dy;
+            const tmap_i64 nz = around & 4 ? (z + dz + d) % d : z + dz;
+            const tmap_u64 to = (tmap_u64)((nz * h + ny) * w + nx);
             tmap_u32 a = (tmap_u32)i, b = (tmap_u32)to;
-            if (abs(dx) + abs(dy) + abs(dz) > most || x + dx < 0 || x + dx >= w || y + dy < 0 ||
-                y + dy >= h || z + dz < 0 || !c.mask[to])
+            if (abs(dx) + abs(dy) + abs(dz) > most || nx < 0 || nx >= w || ny < 0 || ny >= h ||
+                nz < 0 || !c.mask[to])
                 continue;
-            if (k != 12 && x > 0 && x + dx > 0 && c.mask[i - 1] && c.mask[to - 1]) continue;
+            if (k != 12 && x > 0 && nx > 0 && c.mask[i - 1] && c.mask[to - 1]) continue;
             for (;;) {
                 tmap_u32 high;
                 a = components_root(c.parents, a), b = components_root(c.parents, b);
@@ -175,6 +180,22 @@ static tmap_u64 components_wrong(const components *c, const int *labels) {
     COMPONENTS_RUN(components_labels, *c, part, labels, count);
     COMPONENTS_RUN(components_order, *c, part, count);
     return bench_count();
+}
+
+// The same for labels with gaps, on the host: those of first cells ascend.
+static inline tmap_u64 components_wrong_gaps(const components *c, const int *labels) {
+    const int mark = kit_mark();
+    const int *label = (const int *)kit_to_host(labels, c->cells * sizeof *labels);
+    const tmap_u32 *first = (const tmap_u32 *)kit_to_host(c->parents, c->cells * sizeof *first);
+    tmap_u64 wrong = 0;
+    int last = 0;
+    for (tmap_u64 i = 0; i < c->cells; ++i)
+        if (first[i] == (tmap_u32)i)
+            wrong += label[i] <= last, last = label[i];
+        else
+            wrong += label[i] != (first[i] == COMPONENTS_NONE ? 0 : label[first[i]]);
+    kit_release(mark);
+    return wrong;
 }
 
 #endif

@@ -60,7 +60,7 @@ CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life"
                 "molecules/rmsd",
                 "raster/map", "raster/flood", "raster/flood_base", "raster/flood_last", "raster/flood_local",
                 "raster/label", "raster/label_measure", "raster/label_base",
-                "raster/label3", "raster/spill", "raster/spill_tile",
+                "raster/label3", "raster/label3_base", "raster/label_tools", "raster/spill", "raster/spill_tile",
                 "raster/stripes_base", "raster/stripes", "raster/stripes_flood",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
                 "papers/mandelbrot_approaches", "papers/mandelbrot_dp",

@@ -116,7 +116,8 @@ static label_call call_of(const tmap_label_plan *plan, const void *cells, int ag
                              plan->array,
                              plan,
                              run,
-                             again};
+                             again,
+                             plan->roots};
     return call;
 }
 
@@ -163,6 +164,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     if (c.seed % 3 == 1) c.map.pitch = (width + 15) / 16 * 16; // rows of masks are read by 16 bytes
     if (c.seed % 5 == 0) c.map.nodata += 0.5;                  // that no cell has
     if (c.map.type == TMAP_RASTER_BITS) c.map.pitch = (c.map.pitch + 31) / 32;
+    if (c.seed / 16 % 3 == 0) c.form |= TMAP_LABEL_ROOTS;
     if (c.seed % 11 == 0) c.map.nodata = i % 2 ? 1e300 : -1e10;
     return c;
 }
@@ -259,7 +261,7 @@ static void test_devices(void) {
         for (int type = 0; type < TYPES; ++type) {
             const int taken = i == 0 || (type + i) % TYPES == 0;
             test_case c = make(1030, 67, type + TYPES * (i % 2), (i + type) % KINDS);
-            for (c.form = 0; c.form < 2; ++c.form)
+            for (c.form = 0; c.form < 4; ++c.form)
                 if (taken) check(&c);
         }
     }
@@ -335,12 +337,17 @@ static void test_errors(void) {
     kit_case("%s", "errors");
     REFUSED(tmap_label_plan_make(0, 0, &plan));
     REFUSED(tmap_label_plan_make(&good, 0, 0));
-    REFUSED(tmap_label_plan_make(&good, 2, &plan));
+    REFUSED(tmap_label_plan_make(&good, 4, &plan));
     bad = good, bad.width = bad.pitch = bad.height = 0x7fffffff;
     RETURNS(tmap_label_plan_make(&bad, TMAP_LABEL_INT64, &plan), cudaErrorInvalidConfiguration);
     expect(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
     bad = good, bad.height = 500000000;
     plan = plan_of(&bad, TMAP_LABEL_INT64);
+    bad.type = TMAP_RASTER_MASK, bad.width = bad.pitch = bad.height = 65536, bad.connectivity = 8;
+    REFUSED(tmap_label_plan_make(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS, &plan));
+    bad.height -= 64; // labels up to 2^31 - 2^21
+    plan = plan_of(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS);
+    bad = good, bad.height = 500000000;
     bad.type = TMAP_RASTER_MASK, bad.width = 8, bad.pitch = 8;
     plan = plan_of(&bad, TMAP_LABEL_INT32);
     bad = good, bad.type = TMAP_RASTER_I16;
@@ -367,6 +374,8 @@ static void test_empty(void) {
         const tmap_label_plan plan = plan_of(&map, i % 2);
         const label_call call = call_of(&plan, 0, 0);
         label_check_empty(&call, 1);
+        const tmap_label_plan roots = plan_of(&map, i % 2 | TMAP_LABEL_ROOTS);
+        RETURNS(run(&roots, 0, 0, 0, 0), cudaSuccess);
     }
 }
 

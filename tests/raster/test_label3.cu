@@ -68,7 +68,20 @@ static int cell_in(const test_case *c, tmap_u64 x, tmap_u64 y, tmap_u64 z) {
     }
 }
 
-// A mask whose gaps, and bits beyond rows, are those of other cells; and its cells as numbers.
+// Sets a cell of values to one of five, 0 among them; floats also to -0 and NaN. Returns it.
+static double set_value(const test_case *c, void *cells, tmap_u64 at, int v, tmap_u32 r) {
+    const int i32 = v < 2 ? -v : v * 65536 - 1;
+    switch (c->map.kind & ~TMAP_LABEL3_NOT_ZERO) {
+    case TMAP_LABEL3_U8: return ((unsigned char *)cells)[at] = (unsigned char)(v * 63);
+    case TMAP_LABEL3_U16: return ((unsigned short *)cells)[at] = (unsigned short)(v * 16128);
+    case TMAP_LABEL3_I32: return ((int *)cells)[at] = i32;
+    default:
+        ((float *)cells)[at] = v == 0 && r % 2 ? -0.f : r % 97 ? (float)v * 1e-41f : NAN;
+        return (double)((float *)cells)[at];
+    }
+}
+
+// Cells whose gaps, and bits beyond rows, are those of other cells; and these cells as numbers.
 static void fill(const test_case *c, void *cells, tmap_u64 bytes, double *values) {
     for (tmap_u64 i = 0; i < bytes; ++i)
         ((unsigned char *)cells)[i] = (unsigned char)label_hash(i) | 1;
@@ -77,6 +90,15 @@ static void fill(const test_case *c, void *cells, tmap_u64 bytes, double *values
             for (tmap_u64 x = 0; x < c->map.width; ++x) {
                 const tmap_u64 row = z * c->map.slice + y * c->map.pitch;
                 const int in = cell_in(c, x, y, z);
+                if (c->map.kind > TMAP_LABEL3_BITS) {
+                    const tmap_u32 r = label_hash(c->seed + (z << 42) + (y << 21) + x);
+                    const int classes = c->seed % 7 ? (int)((x / 11 + y / 7 + z / 5) % 2) * 2 : 0;
+                    const int v =
+                        c->seed / 16 % 2 && r % 19 == 0 ? (int)(r / 19 % 5) : in + classes;
+                    const double value = set_value(c, cells, row + x, v, r);
+                    *values++ = c->map.kind & TMAP_LABEL3_NOT_ZERO && value == 0 ? NAN : value;
+                    continue;
+                }
                 tmap_u32 *word = (tmap_u32 *)cells + row + x / 32;
                 if (c->map.kind == TMAP_LABEL3_BYTES)
                     ((unsigned char *)cells)[row + x] =
@@ -97,13 +119,14 @@ static cudaError_t run(const void *plan, const void *cells, void *workspace, voi
 static label_call call_of(const tmap_label3_plan *plan, const void *cells, int again) {
     const tmap_label3_map *m = &plan->map;
     const label_call call = {cells,
-                             m->slice * m->depth * (m->kind ? 4 : 1),
+                             m->slice * m->depth * tmap_label3_size(m->kind),
                              tmapi_label3_most(m),
                              plan->workspace,
                              plan->array,
                              plan,
                              run,
-                             again};
+                             again,
+                             plan->roots};
     return call;
 }
 
@@ -118,7 +141,7 @@ static void check(const test_case *c) {
     const int mark = kit_mark();
     const tmap_label3_map *m = &c->map;
     const tmap_label3_plan plan = plan_of(m, c->form);
-    const tmap_u64 bytes = m->slice * m->depth * (m->kind ? 4 : 1);
+    const tmap_u64 bytes = m->slice * m->depth * tmap_label3_size(m->kind);
     double *values = (double *)kit_host(m->width * m->height * m->depth * sizeof *values);
     const label_cells cells = {m->width, m->height, m->depth, m->neighbours, values};
     void *in = kit_host(bytes);
@@ -136,11 +159,16 @@ static void check(const test_case *c) {
 // A map of this size, whose neighbours and so on are those of number i.
 static test_case make(tmap_u64 width, tmap_u64 height, tmap_u64 depth, int i, int kind) {
     static const int neighbours[] = {26, 6, 18, 8, 4};
+    static const int kinds[] = {TMAP_LABEL3_U8, TMAP_LABEL3_U16, TMAP_LABEL3_I32, TMAP_LABEL3_F32};
     test_case c;
     c.map.width = width, c.map.height = height, c.map.depth = depth;
     c.map.neighbours = neighbours[i % 5], c.map.kind = i / 5 % 2, c.form = i / 10 % 2;
     c.kind = kind, c.seed = kit_below(&label_random, 1000000);
-    c.map.pitch = c.map.kind ? (width + 31) / 32 : width;
+    if (c.seed % 2 && i % 5 < 3) // volumes of values
+        c.map.kind = kinds[c.seed / 2 % 4] + (c.seed / 8 % 2 ? TMAP_LABEL3_NOT_ZERO : 0);
+    if (i % 5 < 3 && c.seed / 1024 % 3 == 0) c.form |= TMAP_LABEL_ROOTS;
+    if (i % 5 < 3 && c.seed / 64 % 2) c.map.neighbours |= (int)(c.seed / 128 % 8) << 8; // periodic
+    c.map.pitch = c.map.kind == TMAP_LABEL3_BITS ? (width + 31) / 32 : width;
     if (c.seed % 3 == 0) c.map.pitch += c.seed % 37;
     if (c.seed % 3 == 1) c.map.pitch = (c.map.pitch + 15) / 16 * 16; // words are read at a time
     c.map.slice = c.map.pitch * height + (c.seed % 5 == 0 ? c.seed % 77 : 0);
@@ -152,8 +180,8 @@ static void test_random(int maps) {
         const int small = i % 3 == 0;
         const tmap_u64 w = 1 + kit_below(&label_random, 70),
                        h = 1 + kit_below(&label_random, small ? 9 : 40);
-        const test_case c = make(w, h, 1 + kit_below(&label_random, small ? 40 : 9), i,
-                                 (int)kit_below(&label_random, KINDS));
+        const tmap_u64 d = 1 + kit_below(&label_random, i % 7 == 0 ? 1 : small ? 40 : 9);
+        const test_case c = make(w, h, d, i, (int)kit_below(&label_random, KINDS));
         check(&c);
     }
 }
@@ -207,19 +235,27 @@ static void test_plans(void) {
     BAD(pitch, 1ull << 32);
     BAD(slice, 64 * 40 - 1);
     BAD(slice, 1ull << 60);
-    BAD(kind, 2);
+    BAD(kind, 6);
+    BAD(kind, TMAP_LABEL3_NOT_ZERO);
+    BAD(kind, TMAP_LABEL3_BITS + TMAP_LABEL3_NOT_ZERO);
+    BAD(kind, 2 * TMAP_LABEL3_NOT_ZERO + TMAP_LABEL3_U8);
     BAD(kind, -1);
     BAD(neighbours, 0);
     BAD(neighbours, 12);
     BAD(neighbours, 27);
+    BAD(neighbours, 26 + 0x800);
+    BAD(neighbours, -1);
+    BAD(neighbours, 8 + TMAP_LABEL3_PERIODIC_X);
 #undef BAD
     kit_case("%s", "plans");
+    bad = good, bad.kind = TMAP_LABEL3_U8, bad.neighbours = 8; // images of values
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     bad = good, bad.kind = TMAP_LABEL3_BITS, bad.pitch = 1;
     REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     REFUSED(tmap_label3_plan_make(0, TMAP_LABEL_INT32, &plan));
     expect(tmap_label3_plan_of(&good, TMAP_LABEL_INT32, 0, &plan) == TMAP_EINVAL, "no facts");
     REFUSED(tmap_label3_plan_make(&good, TMAP_LABEL_INT32, 0));
-    REFUSED(tmap_label3_plan_make(&good, 2, &plan));
+    REFUSED(tmap_label3_plan_make(&good, 4, &plan));
     REFUSED(tmap_label3_plan_make(&good, -1, &plan));
     // 2^33 cells: 2^32 components with 6 neighbours, 2^30 with 26, 2^15 an image
     bad = good, bad.width = bad.pitch = bad.height = 2048, bad.slice = 2048 * 2048;
@@ -236,6 +272,11 @@ static void test_plans(void) {
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64, &plan));
     expect(plan.workspace > (1ull << 34) && plan.workspace < 5ull << 32, "2^32 runs");
     expect(plan.job.tiles == 1u << 19 && plan.job.scan.counts == 1u << 28, "tiles of 2^33 cells");
+    bad.neighbours = 26;
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS, &plan));
+    CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT64 | TMAP_LABEL_ROOTS, &plan));
+    bad.neighbours = 8;
+    REFUSED(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32 | TMAP_LABEL_ROOTS, &plan));
     bad.neighbours = 26;
     CHECK(tmap_label3_plan_make(&bad, TMAP_LABEL_INT32, &plan));
     expect(plan.job.tiles == 1u << 17 && plan.workspace < 15ull << 29, "2^30 components");
@@ -290,6 +331,9 @@ static void test_empty(void) {
         const tmap_label3_plan plan = plan_of(&map, i % 2);
         const label_call call = call_of(&plan, 0, 0);
         label_check_empty(&call, images ? map.depth : 1);
+        if (images) continue;
+        const tmap_label3_plan roots = plan_of(&map, i % 2 | TMAP_LABEL_ROOTS);
+        RETURNS(run(&roots, 0, 0, 0, 0), cudaSuccess);
     }
 }
 

@@ -295,9 +295,13 @@ static void check_refused(void) {
     REFUSED(tmap_spill(&plan, heights, out + 4 * 209, work, out, 0));
     REFUSED(tmap_spill(&plan, heights, work + 1, work, out, 0));
     HOLDS(kit_device_all(out, 4 * 70 * 3, KIT_POISON));
-    map = good, map.width = map.pitch = 0;
-    CHECK(tmap_spill_plan_make(&map, 0, 0, &none));
-    RETURNS(tmap_spill(&none, NULL, NULL, NULL, NULL, 0), cudaSuccess);
+    for (int i = 0; i < 18; ++i) { // without columns, rows or both
+        map = good, map.type = i / 6;
+        if (i % 3 != 1) map.width = 0;
+        if (i % 3 != 0) map.height = 0;
+        CHECK(tmap_spill_plan_make(&map, i / 3 % 2, 0, &none));
+        RETURNS(tmap_spill(&none, NULL, NULL, NULL, NULL, 0), cudaSuccess);
+    }
     earlier_error();
     RETURNS(tmap_spill(&plan, heights, mask, work, out, 0), cudaSuccess);
     HOLDS(earlier_error_is_there());

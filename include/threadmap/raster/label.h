@@ -12,7 +12,8 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label(&plan, cells, workspace, labels, count, stream); // label_measure.h: their shapes
 //
-// Six launches:
+// Six launches; three for labels with gaps, TMAP_LABEL_ROOTS, whose `write` climbs to the roots of
+// nodes: local, unite, write:
 //     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values) in
 //             shared memory; those that reach an edge to another block are nodes of a graph
 //     unite   unites nodes of touching blocks, by union-find in global memory
@@ -23,6 +24,8 @@
 // Between the launches the results of a block are stored in the memory of its labels: two bytes for
 // each run of cells. Unions happen in any order, but a parent's first cell is always before its
 // child's, so roots do not depend on the order.
+//
+// Maps with periodic axes, as longitudes: label3.h, as a volume of one slice.
 //
 // The images of a batch (label3.h) have blocks of their own. Where they are narrow, a block takes 2
 // to 16 images side by side, each from a multiple of 64 columns of the block on. No run goes from
@@ -88,6 +91,7 @@ typedef struct tmap_label_plan {
     tmap_u64 workspace;
     tmap_u32 blocks, threads, shared; // threads of `local`; most shared memory of a block
     tmapi_label_job job;              // with null addresses
+    int roots;                        // 1: labels with gaps
 } tmap_label_plan;
 
 // A word of a row. in: cells that belong to runs. starts: cells where runs start; the first cell of
@@ -118,9 +122,9 @@ TMAP_FN tmap_u32 tmapi_label_local_bytes(tmap_u32 slots) {
 }
 
 // Bytes of shared memory of the last kernel.
-TMAP_FN tmap_u32 tmapi_label_write_bytes(const tmapi_label_job *job, tmap_u32 warps) {
+TMAP_FN tmap_u32 tmapi_label_write_bytes(const tmapi_label_job *job, tmap_u32 warps, int roots) {
     const tmap_u32 size = job->wide ? 8 : 4;
-    return (4 + size) * TMAPI_LABEL_PARTS + size * job->nodes +
+    return (roots ? 0 : (4 + size) * TMAPI_LABEL_PARTS) + size * job->nodes +
            warps * (TMAPI_LABEL_WORDS * 16 + size * job->slots);
 }
 
@@ -194,19 +198,23 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
 
 // Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
-// TMAP_LABEL_INT64. plan->workspace: 0.4 bytes a cell for a mask and 1.3 for values, 0.65 and 2.3
-// on a device whose blocks have 64 KB of shared memory (7.5); a fifth more for labels of 64 bits,
-// and more where blocks of 1024 columns are filled in part. Writes *plan only on success.
+// TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
+// for a mask and 1.3 for values, 0.65 and 2.3 on a device whose blocks have 64 KB of shared memory
+// (7.5); a fifth more for labels of 64 bits, and more where blocks of 1024 columns are filled in
+// part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
-// map that can have more than 2^31 - 1 components; TMAP_ERANGE above about 3 * 10^10 cells.
+// map that can have more than 2^31 - 1 components, for labels with gaps one of more than 4 * 10^9
+// cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 *
+// 10^10 cells.
 TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
                                tmap_label_plan *plan) {
     tmap_label_plan p;
     tmapi_label_job *job = &p.job;
     int code;
     if (!tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) || map->pitch >> 32 ||
-        (unsigned)form > TMAP_LABEL_INT64 || !facts || !plan)
+        (unsigned)form > (TMAP_LABEL_INT64 | TMAP_LABEL_ROOTS) || !facts || !plan)
         return TMAP_EINVAL;
+    p.roots = form / TMAP_LABEL_ROOTS, form %= TMAP_LABEL_ROOTS;
     if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
     p.map = *map;
     p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
@@ -217,7 +225,10 @@ TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_
     job->top = 0, job->bottom = map->height, job->seams = 0;
     job->eight = map->connectivity == 8, job->wide = form;
     job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
-    if ((code = tmapi_label_plan_end(facts, &p)) == TMAP_OK) *plan = p;
+    if ((code = tmapi_label_plan_end(facts, &p)) != TMAP_OK) return code;
+    if (p.roots && !form && (job->by * job->rows * job->bx) << job->shift > 0x7fffffff)
+        return TMAP_EINVAL;
+    *plan = p;
     return code;
 }
 
@@ -1136,12 +1147,12 @@ typedef struct tmapi_label_room {
 } tmapi_label_room;
 
 TMAP_DEVICE tmapi_label_room tmapi_label_rooms(const tmapi_label_job *job, uint4 *memory,
-                                               const int wide) {
+                                               const int wide, const int roots) {
     const tmap_u32 warp = threadIdx.x / 32, warps = blockDim.x / 32, size = wide ? 8 : 4;
     char *at = (char *)memory;
     tmapi_label_room room;
-    room.dead = (tmap_u32 *)at, at += 4 * TMAPI_LABEL_PARTS;
-    room.base = at, at += size * TMAPI_LABEL_PARTS;
+    room.dead = (tmap_u32 *)at, at += roots ? 0 : 4 * TMAPI_LABEL_PARTS;
+    room.base = at, at += roots ? 0 : size * TMAPI_LABEL_PARTS;
     room.nodes = at, at += size * job->nodes;
     room.line = (uint4 *)at + warp * TMAPI_LABEL_WORDS, at += warps * TMAPI_LABEL_WORDS * 16;
     room.names = at + warp * size * job->slots;
@@ -1168,9 +1179,28 @@ TMAP_DEVICE void tmapi_label_bases(const tmapi_label_job *job, const tmapi_label
     }
 }
 
+// Labels with gaps: that of a component with its number in row y of a column of blocks; and those
+// of nodes.
+TMAP_DEVICE tmap_u64 tmapi_label_gapped(const tmapi_label_job *job, tmap_u64 y, tmap_u32 column,
+                                        tmap_u32 number) {
+    return ((y * job->bx + column) << job->shift) + number + 1;
+}
+TMAP_DEVICE void tmapi_label_roots_of(const tmapi_label_job *job, const tmapi_label_room *room,
+                                      const int wide) {
+    const tmap_u32 used = job->used[blockIdx.x];
+    for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
+        tmap_u32 root = blockIdx.x * job->nodes + i, up;
+        while ((up = job->parent[root]) != root) root = up;
+        const tmap_u64 key = job->key[root];
+        tmapi_label_put(room->nodes, i,
+                        tmapi_label_gapped(job, key >> 32, (tmap_u32)key / 1024, key & 1023), wide);
+    }
+}
+
 // Computes the labels of a row's slots.
-TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 *codes,
-                                   tmap_u32 total, const int wide) {
+TMAP_DEVICE void tmapi_label_names(const tmapi_label_job *job, const tmapi_label_area *a,
+                                   const tmapi_label_room *room, const tmap_u32 *codes,
+                                   tmap_u32 total, const int wide, const int roots) {
     for (tmap_u32 i = threadIdx.x % 32; 2 * i < total; i += 32) {
         const tmap_u32 pair = codes[i];
 #pragma unroll
@@ -1180,6 +1210,9 @@ TMAP_DEVICE void tmapi_label_names(const tmapi_label_room *room, const tmap_u32 
             if (2 * i + k == 0 || 2 * i + k >= total) continue;
             if (code & TMAPI_LABEL_NODE)
                 label = tmapi_label_get(room->nodes, code & ~TMAPI_LABEL_NODE, wide);
+            else if (roots)
+                label = tmapi_label_gapped(job, a->y + (code >> job->shift), a->column,
+                                           code & ((1u << job->shift) - 1));
             else
                 label = tmapi_label_get(room->base, part, wide) + code % 32 -
                         tmapi_raster_count(room->dead[part] & ((1u << code % 32) - 1));
@@ -1202,19 +1235,24 @@ TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap
     tmapi_label_put4(out, v, wide);
 }
 
-TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, const int wide) {
+TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, const int wide,
+                                   const int roots) {
     const tmapi_label_area a = tmapi_label_area_here(job);
     const tmap_u32 lane = threadIdx.x % 32, size = wide ? 8 : 4;
-    const tmapi_label_room room = tmapi_label_rooms(job, memory, wide);
+    const tmapi_label_room room = tmapi_label_rooms(job, memory, wide, roots);
     const tmap_u64 cells = job->width * job->height;
     const tmap_u32 own = a.image + threadIdx.x;
-    if (job->images > 1 && a.block % (job->bands * job->bx) == 0 &&
+    if (!roots && job->images > 1 && a.block % (job->bands * job->bx) == 0 &&
         threadIdx.x < 1u << job->beside && own < job->images)
         job->found[own] =
             (own + 1 < job->images ? tmapi_label_before_image(job, own + 1) : *job->scan.total) -
             tmapi_label_before_image(job, own);
-    tmapi_label_dead(job, room.dead);
-    tmapi_label_bases(job, &room, wide);
+    if (roots)
+        tmapi_label_roots_of(job, &room, wide);
+    else {
+        tmapi_label_dead(job, room.dead);
+        tmapi_label_bases(job, &room, wide);
+    }
     __syncthreads();
     for (tmap_u32 r = threadIdx.x / 32; r < job->rows && a.y + r < job->height;
          r += blockDim.x / 32) {
@@ -1230,7 +1268,7 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
             row.starts = row.in & ~tmapi_label_from_left(row.in, job->last);
         total = (tmapi_label_slots(&row, &none, 0, 0) & 0xffff) - tmapi_label_blank(job, a.column);
         room.line[lane] = make_uint4(row.in, row.starts, row.slot, 0);
-        tmapi_label_names(&room, tmapi_label_codes(job, &a, r), total, wide);
+        tmapi_label_names(job, &a, &room, tmapi_label_codes(job, &a, r), total, wide, roots);
         __syncwarp();
         if (a.x + width <= job->width && a.image + (1u << job->beside) <= job->images &&
             (tmap_u64)out % 16 == 0) {
@@ -1260,12 +1298,24 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
 static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS * 32)
     tmapi_label_write_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
-    tmapi_label_write(&job, tmapi_label_memory, 0);
+    tmapi_label_write(&job, tmapi_label_memory, 0, 0);
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
     tmapi_label_write_wide_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
-    tmapi_label_write(&job, tmapi_label_memory, 1);
+    tmapi_label_write(&job, tmapi_label_memory, 1, 0);
+}
+
+// The same for labels with gaps.
+static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS * 32)
+    tmapi_label_write_roots_kernel(tmapi_label_job job) {
+    extern __shared__ uint4 tmapi_label_memory[];
+    tmapi_label_write(&job, tmapi_label_memory, 0, 1);
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
+    tmapi_label_write_roots_wide_kernel(tmapi_label_job job) {
+    extern __shared__ uint4 tmapi_label_memory[];
+    tmapi_label_write(&job, tmapi_label_memory, 1, 1);
 }
 
 // ---- labels -------------------------------------------------------------------------------------
@@ -1300,21 +1350,25 @@ typedef struct tmapi_label_steps {
 
 static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan,
                                                      const tmapi_label_job *job) {
-    const tmap_u64 blocks = plan->blocks;
+    const tmap_u64 blocks = plan->blocks, dense = plan->roots ? 0 : blocks;
     tmap_u32 warps = job->wide ? TMAPI_LABEL_WRITE_WARPS_WIDE : TMAPI_LABEL_WRITE_WARPS;
-    while ((warps > job->rows || tmapi_label_write_bytes(job, warps) > plan->shared) && warps > 1)
+    const void *write = plan->roots ? job->wide ? (const void *)tmapi_label_write_roots_wide_kernel
+                                                : (const void *)tmapi_label_write_roots_kernel
+                        : job->wide ? (const void *)tmapi_label_write_wide_kernel
+                                    : (const void *)tmapi_label_write_kernel;
+    while ((warps > job->rows || tmapi_label_write_bytes(job, warps, plan->roots) > plan->shared) &&
+           warps > 1)
         warps /= 2;
-    const tmapi_label_steps steps = {
+    tmapi_label_steps steps = {
         {{job->type == TMAP_RASTER_MASK ? (const void *)tmapi_label_mask_kernel
                                         : (const void *)tmapi_label_values_kernel,
           {blocks, plan->threads, tmapi_label_local_bytes(job->rows * job->slots)}},
          {(const void *)tmapi_label_unite_kernel, {blocks, TMAPI_LABEL_UNITE_WARPS * 32, 0}},
-         {(const void *)tmapi_label_roots_kernel, {blocks, 128, 0}},
+         {(const void *)tmapi_label_roots_kernel, {dense, 128, 0}},
          tmapi_label_sum_step(&job->scan),
-         {(const void *)tmapi_label_name_kernel, {blocks, 128, 0}},
-         {job->wide ? (const void *)tmapi_label_write_wide_kernel
-                    : (const void *)tmapi_label_write_kernel,
-          {blocks, 32 * warps, tmapi_label_write_bytes(job, warps)}}}};
+         {(const void *)tmapi_label_name_kernel, {dense, 128, 0}},
+         {write, {blocks, 32 * warps, tmapi_label_write_bytes(job, warps, plan->roots)}}}};
+    if (plan->roots) steps.step[3].shape.grid = 0;
     return steps;
 }
 
@@ -1322,13 +1376,16 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
 // plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
 // of their size. workspace: plan->workspace bytes at a multiple of 16, with any content. labels:
 // width * height int or long long (the form); that of column x and row y is number y * width + x.
-// count: receives the number of components, at a multiple of 8. Calls that run at the same time
-// need one workspace each. A map without cells needs none of these but `count`, which becomes 0.
+// count: receives the number of components, at a multiple of 8; not used for labels with gaps.
+// Calls that run at the same time need one workspace each. A map without cells needs none of these
+// but `count`, which becomes 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once. The work in shared memory grows with the
 // number of runs of cells in rows.
+// Labels with gaps: 1 + 512 b + k (1024 for values) for the k-th of the components of a block of
+// 1024 columns that begin in the same row of it, where b = row * blocks of a row + block.
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 with 4
 // neighbours, 1 1 0 / 0 0 1 / 2 0 1 and count 2 with 8.
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,
@@ -1337,7 +1394,9 @@ static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *ce
     tmapi_label_job job;
     if (!plan) return cudaErrorInvalidValue;
     const tmapi_raster_memory work = {workspace, plan->workspace};
-    const tmapi_raster_memory counts = {count, plan->array.images ? 8 * plan->array.depth : 8};
+    const tmap_u64 each = plan->roots ? 0 : 8;
+    const tmapi_raster_memory counts = {count,
+                                        plan->array.images ? each * plan->array.depth : each};
     if (tmapi_label_job_wrong(plan, cells, work, labels, counts)) return cudaErrorInvalidValue;
     if (!plan->blocks) return tmapi_label_empty(counts, stream);
     job = plan->job;

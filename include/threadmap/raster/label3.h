@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// label3.h: connected components of masks: of a volume with 6, 18 or 26 neighbours, or of each
-// image of a batch with 4 or 8. A mask has a byte or a bit a cell.
+// label3.h: connected components of a volume with 6, 18 or 26 neighbours, or of each image of a
+// batch with 4 or 8. A mask has a byte or a bit a cell. A volume of values (U8, U16, I32, F32),
+// such as a segmentation, has components of one value each.
 //
 // Components are numbered from 1 in the order of their first cells: slice by slice, row by row,
 // from left to right, as scipy.ndimage.label numbers them. In a batch each image begins with 1.
@@ -13,249 +14,31 @@
 //     cudaMalloc(&workspace, plan.workspace);
 //     tmap_label3(&plan, cells, workspace, labels, count, stream); // label_measure.h: shapes
 //
+// Axes of a volume may be periodic: 26 + TMAP_LABEL3_PERIODIC_X neighbours. A picture with such
+// axes is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
+//
 // The images of a batch are labelled by label.h, several narrow ones side by side. For volumes,
 // neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18, one with 6.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
-// forest: its cells are connected. Five launches:
+// forest: its cells are connected. Five launches, one more with periodic axes, two less for labels
+// with gaps (TMAP_LABEL_ROOTS), whose `write` climbs to the roots of runs:
 //     local   a block of threads packs a tile of 512 words and unites its runs in shared memory
 //     unite   unites runs across the edges of tiles, by union-find in global memory
+//     close   unites runs over the ends of periodic axes
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells
 //     write   gives cells their labels
+// A run of values is a run of one value, groups have one row, and a tile has 256 words: their cells
+// are in shared memory, where each is compared with its neighbours.
 // Unions happen in any order, but a parent's first cell is always before its child's, so roots do
 // not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
 #define TMAP_RASTER_LABEL3_H
 
-#include "label.h"
-
-// ---- plans and jobs -----------------------------------------------------------------------------
-
-// Kinds of masks.
-#define TMAP_LABEL3_BYTES 0 // 0 belongs to no component; all other values are equal
-#define TMAP_LABEL3_BITS  1 // 32 cells a word, from the lowest bit on; rows begin at words
-
-// A volume, or a batch of images. The byte of column x, row y and slice z is number
-// z * slice + y * pitch + x; its bit is bit x % 32 of word z * slice + y * pitch + x / 32. Bits
-// beyond the width may have any value.
-typedef struct tmap_label3_map {
-    tmap_u64 width, height, depth; // columns, rows, and slices or images: 0 to 2^31 - 1
-    tmap_u64 pitch;                // bytes or words from a row to the next, below 2^32
-    tmap_u64 slice;                // from a slice to the next: pitch * height to 2^60 - 1
-    int kind;                      // of the mask: TMAP_LABEL3_BYTES, TMAP_LABEL3_BITS
-    int neighbours; // volumes: 6: over faces; 18: over edges too; 26: over corners too
-                    // batches of images: 4: over edges; 8: over corners too
-} tmap_label3_map;
-
-#define TMAPI_LABEL3_TILE  9u   // log2 of the words of a tile
-#define TMAPI_LABEL3_HALF  256u // threads of the last kernels, two blocks a tile
-#define TMAPI_LABEL3_NAMES 17u  // from one word's labels to the next one's, in shared memory
-#define TMAPI_LABEL3_LOCAL (96u << TMAPI_LABEL3_TILE) // bytes of shared memory of a tile
-
-// The argument of the kernels. A word is 32 columns of a group; a tile is a box of words.
-typedef struct tmapi_label3_job {
-    tmapi_label_scan scan; // counts of first cells in each word of bits
-    const void *cells;
-    tmap_u64 pitch, slice; // of cells
-    tmap_u32 width, height, depth;
-    tmap_u32 last;       // bits of the last word of a row that are in the map
-    int kind;            // of the mask
-    int neighbours;      // of a cell
-    int wide;            // labels of 64 bits
-    tmap_u32 gy, gz;     // rows and slices of a group: 1 or 2
-    tmap_u32 nx, ny, nz; // words, groups of rows and groups of slices of the map
-    tmap_u32 lx, ly, lz; // log2 of a tile's extents in them
-    tmap_u32 tx, ty;     // tiles along x and y
-    tmap_u32 tiles;
-    tmap_u32 *bits;   // of a word: those of the rows of its group
-    tmap_u32 *parent; // of run k of word w of a tile: (16 tile + k) 512 + w
-    tmap_u32 *first;  // a bit a cell: the first one of its component
-    void *labels;
-} tmapi_label3_job;
-
-// A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: of a volume,
-// with null addresses. batch: of images.
-typedef struct tmap_label3_plan {
-    tmap_label3_map map;
-    tmap_label_array array; // of the labels
-    tmap_u64 workspace;
-    tmapi_label3_job job;
-    tmap_label_plan batch;
-} tmap_label3_plan;
-
-// At least as many components as a volume, or an image of a batch, can have.
-TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
-    const tmap_u64 w = map->width, h = map->height;
-    const tmap_u64 d = map->neighbours == 4 || map->neighbours == 8 ? 1 : map->depth;
-    const tmap_u64 quarter = (w + 1) / 2 * ((h + 1) / 2);
-    if (map->neighbours == 26) return tmap_mul_saturate(quarter, (d + 1) / 2);
-    if (map->neighbours % 10 == 8) return tmap_mul_saturate(quarter, d);
-    return tmap_mul_saturate(w * h, d) / 2 + (w & h & d & 1);
-}
-
-// Sets the addresses of the parts of a workspace at w. Returns its bytes.
-TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
-    const tmap_u64 groups = (tmap_u64)job->tiles << TMAPI_LABEL3_TILE;
-    tmap_u64 end = 0;
-    tmapi_label_scan_divide(&job->scan, w, &end);
-    job->first = (tmap_u32 *)(w + tmapi_raster_part(&end, job->scan.counts * 4));
-    job->parent = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * 64));
-    job->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * job->gy * job->gz * 4));
-    return end;
-}
-
-// Makes the plan of a batch of images from the plan's map.
-TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
-    const tmap_label3_map *map = &p->map;
-    tmapi_label_job *job = &p->batch.job;
-    const tmap_raster_map image = {map->width, map->height,      map->pitch,     0,
-                                   0,          TMAP_RASTER_MASK, map->neighbours};
-    int code;
-    p->batch.map = image, p->batch.array = p->array;
-    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
-    job->images = map->depth, job->slice = map->slice;
-    job->type = TMAP_RASTER_MASK, job->bits = map->kind == TMAP_LABEL3_BITS;
-    job->eight = map->neighbours == 8, job->wide = p->array.form;
-    job->has_nodata = job->nodata = 0;
-    job->top = 0, job->bottom = map->height, job->seams = 0;
-    if ((code = tmapi_label_plan_end(facts, &p->batch)) == TMAP_OK)
-        p->workspace = p->batch.workspace;
-    return code;
-}
-
-// Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
-// map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
-// argument outside its range, and TMAP_LABEL_INT32 for a volume or an image that may have more than
-// 2^31 - 1 components; TMAP_ERANGE for a batch above about 10^11 cells, for a volume above about
-// 8 * 10^9 cells with 6 neighbours, 17 * 10^9 with 18, 34 * 10^9 with 26, and for fewer in maps
-// that fill their tiles in part.
-TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap_facts *facts,
-                                tmap_label3_plan *plan) {
-    tmap_label3_plan p;
-    tmapi_label3_job *job = &p.job;
-    tmap_u64 words, tiles;
-    int n;
-    tmap_u32 log[3];
-    if (!map || !plan || !facts || (unsigned)map->kind > TMAP_LABEL3_BITS) return TMAP_EINVAL;
-    n = map->neighbours, words = (map->width + 31) / 32;
-    p.map = *map, p.array.width = map->width, p.array.height = map->height;
-    p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
-    if (!tmapi_label_is_array(&p.array)) return TMAP_EINVAL;
-    if (n != 4 && n != 8 && n != 6 && n != 18 && n != 26) return TMAP_EINVAL;
-    if (map->pitch < (map->kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
-        map->slice < map->pitch * map->height || map->slice >> 60)
-        return TMAP_EINVAL;
-    if (form == TMAP_LABEL_INT32 && tmapi_label3_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    if (p.array.images) {
-        const int code = tmapi_label3_batch(facts, &p);
-        if (code == TMAP_OK) *plan = p;
-        return code;
-    }
-    job->cells = 0, job->labels = 0;
-    job->pitch = map->pitch, job->slice = map->slice;
-    job->width = (tmap_u32)map->width, job->height = (tmap_u32)map->height;
-    job->depth = (tmap_u32)map->depth, job->nx = (tmap_u32)words;
-    job->last = job->width % 32 ? (1u << job->width % 32) - 1 : ~0u;
-    job->kind = map->kind, job->neighbours = n, job->wide = form;
-    job->gy = n == 6 ? 1 : 2, job->gz = n == 26 ? 2 : 1;
-    job->ny = (job->height + job->gy - 1) / job->gy, job->nz = (job->depth + job->gz - 1) / job->gz;
-    log[0] = 5, log[1] = job->gy - 1, log[2] = job->gz - 1;
-    tmapi_label_box(&p.array, TMAPI_LABEL3_TILE, log);
-    job->lx = log[0] - 5, job->ly = log[1] - (job->gy - 1), job->lz = log[2] - (job->gz - 1);
-    job->tx = (tmap_u32)((words + (1u << job->lx) - 1) >> job->lx);
-    job->ty = (job->ny + (1u << job->ly) - 1) >> job->ly;
-    tiles =
-        tmap_mul_saturate((tmap_u64)job->tx * job->ty, (job->nz + (1u << job->lz) - 1) >> job->lz);
-    if (tiles > 1u << (28 - TMAPI_LABEL3_TILE)) return TMAP_ERANGE; // runs have numbers of 32 bits
-    job->tiles = (tmap_u32)tiles;
-    job->scan.counts = map->height * map->depth * job->nx;
-    p.workspace = tmapi_label3_divide(job, 0);
-    *plan = p;
-    return TMAP_OK;
-}
+#include "label3_base.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- words and runs -----------------------------------------------------------------------------
-
-// A word: its column and its group.
-typedef struct tmapi_label3_at {
-    tmap_u32 x, y, z;
-} tmapi_label3_at;
-
-// The word of a number, and its number: tiles one after the other.
-TMAP_DEVICE tmapi_label3_at tmapi_label3_place(const tmapi_label3_job *job, tmap_u32 word) {
-    const tmap_u32 tile = word >> TMAPI_LABEL3_TILE, row = tile / job->tx;
-    tmapi_label3_at at;
-    at.x = (tile % job->tx << job->lx) + (word & ((1u << job->lx) - 1));
-    at.y = (row % job->ty << job->ly) + (word >> job->lx & ((1u << job->ly) - 1));
-    at.z = (row / job->ty << job->lz) + ((word & 511) >> (job->lx + job->ly));
-    return at;
-}
-TMAP_DEVICE tmap_u32 tmapi_label3_number(const tmapi_label3_job *job, tmapi_label3_at at) {
-    const tmap_u32 tile =
-        ((at.z >> job->lz) * job->ty + (at.y >> job->ly)) * job->tx + (at.x >> job->lx);
-    const tmap_u32 row = (at.z & ((1u << job->lz) - 1)) << job->ly | (at.y & ((1u << job->ly) - 1));
-    return tile << TMAPI_LABEL3_TILE | row << job->lx | (at.x & ((1u << job->lx) - 1));
-}
-
-// A word, the OR of the rows of its group. row: these: those of the first slice, then those of the
-// second one; 0 for those that it has not.
-TMAP_DEVICE tmap_u32 tmapi_label3_split(uint4 v, tmap_u32 *row) {
-    row[0] = v.x, row[1] = v.y, row[2] = v.z, row[3] = v.w;
-    return v.x | v.y | v.z | v.w;
-}
-TMAP_DEVICE tmap_u32 tmapi_label3_group(const tmapi_label3_job *job, tmap_u32 word, tmap_u32 *row) {
-    uint2 v = {0, 0};
-    if (job->gz > 1) return tmapi_label3_split(((const uint4 *)job->bits)[word], row);
-    if (job->gy > 1)
-        v = ((const uint2 *)job->bits)[word];
-    else
-        v.x = job->bits[word];
-    return tmapi_label3_split(make_uint4(v.x, v.y, 0, 0), row);
-}
-
-// The run of 1s of a word that contains cell `bit`, a power of two.
-TMAP_DEVICE tmap_u32 tmapi_label3_run(tmap_u32 word, tmap_u32 bit) {
-    const tmap_u32 below = ~word & (bit - 1), above = ~word & ~(bit - 1);
-    const tmap_u32 upto = above ? (above & (0u - above)) - 1 : ~0u;
-    return below ? upto & ~0u << (32 - __clz((int)below)) : upto;
-}
-
-// The number of run 0 of a word. Run k has a number 512 k greater, so a warp that takes run k of
-// its words takes neighbours.
-TMAP_DEVICE tmap_u32 tmapi_label3_runs(tmap_u32 word) {
-    return word >> TMAPI_LABEL3_TILE << (TMAPI_LABEL3_TILE + 4) | (word & 511);
-}
-
-// The number of the run that contains cell `bit` of a word. runs: that of run 0.
-TMAP_DEVICE tmap_u32 tmapi_label3_node(tmap_u32 word, tmap_u32 bit, tmap_u32 runs) {
-    const tmap_u32 starts = word & ~(word << 1);
-    return runs + ((tmapi_raster_count(starts & (bit | (bit - 1))) - 1) << TMAPI_LABEL3_TILE);
-}
-
-// The first cell of a run `cells` in the order of slices, rows and columns: its column in the word.
-// k: receives its row.
-TMAP_DEVICE tmap_u32 tmapi_label3_lead(const tmap_u32 *row, tmap_u32 cells, tmap_u32 *k) {
-    const tmap_u32 a = row[0] & cells, b = row[1] & cells, c = row[2] & cells, d = row[3] & cells;
-    *k = a ? 0 : b ? 1 : c ? 2 : 3;
-    return (tmap_u32)(__ffs((int)(a ? a : b ? b : c ? c : d)) - 1);
-}
-
-// The first cell of a run of the map: 32 times the number of its word of bits, plus its bit.
-TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 run) {
-    const tmap_u32 number = run >> (TMAPI_LABEL3_TILE + 4) << TMAPI_LABEL3_TILE | (run & 511);
-    const tmapi_label3_at at = tmapi_label3_place(job, number);
-    tmap_u32 row[4], k;
-    const tmap_u32 word = tmapi_label3_group(job, number, row);
-    tmap_u32 starts = word & ~(word << 1);
-    for (k = run >> TMAPI_LABEL3_TILE & 15; k; --k) starts &= starts - 1;
-    const tmap_u32 cells = tmapi_label3_run(word, starts & (0u - starts));
-    const tmap_u32 column = tmapi_label3_lead(row, cells, &k);
-    const tmap_u64 of = (tmap_u64)(at.z * job->gz + k / 2) * job->height + at.y * job->gy + k % 2;
-    return (of * job->nx + at.x) * 32 + column;
-}
 
 // ---- unions -------------------------------------------------------------------------------------
 //
@@ -290,14 +73,27 @@ TMAP_DEVICE void tmapi_label3_tile_unite(volatile tmap_u32 *parent, tmap_u32 a, 
 
 // 1 if the first cell of run a of the map is before that of run b.
 TMAP_DEVICE int tmapi_label3_earlier(const void *job, tmap_u32 a, tmap_u32 b) {
-    return tmapi_label3_first((const tmapi_label3_job *)job, a) <
-           tmapi_label3_first((const tmapi_label3_job *)job, b);
+    return tmapi_label3_first((const tmapi_label3_job *)job, a, 0) <
+           tmapi_label3_first((const tmapi_label3_job *)job, b, 0);
+}
+TMAP_DEVICE int tmapi_label3_earlier_value(const void *job, tmap_u32 a, tmap_u32 b) {
+    return tmapi_label3_first((const tmapi_label3_job *)job, a, 1) <
+           tmapi_label3_first((const tmapi_label3_job *)job, b, 1);
+}
+
+// Joins the trees of two runs of the map.
+TMAP_DEVICE void tmapi_label3_join(const tmapi_label3_job *job, tmap_u32 a, tmap_u32 b,
+                                   const int values) {
+    if (values)
+        tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier_value, job);
+    else
+        tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier, job);
 }
 
 // Unites the last 32 pairs of the queue of `count` pairs. Returns the number of those left.
 // Collective for the warp.
 TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                        tmap_u32 count) {
+                                        tmap_u32 count, const int values) {
     const tmap_u32 lane = threadIdx.x % 32, left = count < 32 ? 0 : count - 32;
     const int some = left + lane < count;
     tmap_u32 a, b;
@@ -311,33 +107,30 @@ TMAP_DEVICE tmap_u32 tmapi_label3_flush(const tmapi_label3_job *job, tmapi_label
         a = f.parent[a], b = f.parent[b], pair = (tmap_u64)a << 32 | b;
         const tmap_u64 before = __shfl_up_sync(~0u, pair, 1);
         volatile tmap_u64 *recent =
-            f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - TMAPI_LABEL3_TILE));
+            f.recent + ((a * 0x9e3779b1u ^ b * 0x85ebca6bu) >> (32 - tmapi_label3_log(values)));
         if (some && (lane == 0 || before != pair) && *recent != pair) {
             *recent = pair;
-            tmapi_forest_unite(job->parent, a, b, tmapi_label3_earlier, job);
+            tmapi_label3_join(job, a, b, values);
         }
     }
     __syncwarp();
     return left;
 }
 
-// A word near another one: the rows of its group, their OR, and the number of its run 0.
-typedef struct tmapi_label3_near {
-    tmap_u32 row[4], all, runs;
-} tmapi_label3_near;
-
 // The word at a place of the map, or of the tile f.tile; without cells if it is outside or if not
 // `use`.
 TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                                tmap_u32 x, tmap_u32 y, tmap_u32 z, int use) {
+                                                tmap_u32 x, tmap_u32 y, tmap_u32 z, int use,
+                                                const int values) {
     const tmapi_label3_at at = {x, y, z};
     tmapi_label3_near w = {{0, 0, 0, 0}, 0, 0};
     if (f.tile && use && (x >> job->lx | y >> job->ly | z >> job->lz) == 0) {
         w.runs = (z << job->ly | y) << job->lx | x;
-        w.all = tmapi_label3_split(f.tile[w.runs], w.row);
+        w.all = tmapi_label3_split(f.tile[w.runs], w.row, values);
     } else if (!f.tile && use && x < job->nx && y < job->ny && z < job->nz) {
-        const tmap_u32 number = tmapi_label3_number(job, at);
-        w.all = tmapi_label3_group(job, number, w.row), w.runs = tmapi_label3_runs(number);
+        const tmap_u32 number = tmapi_label3_number(job, at, values);
+        w.all = tmapi_label3_group(job, number, w.row, values);
+        w.runs = tmapi_label3_runs(number, values);
     }
     return w;
 }
@@ -346,6 +139,29 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
 TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 which) {
     return (which & 1 ? w->row[0] : 0) | (which & 2 ? w->row[1] : 0) | (which & 4 ? w->row[2] : 0) |
            (which & 8 ? w->row[3] : 0);
+}
+
+// The bytes of the cells of a word of the map.
+TMAP_DEVICE const char *tmapi_label3_cells(const tmapi_label3_job *job, tmapi_label3_at at) {
+    const tmap_u64 cell = at.z * job->slice + at.y * job->pitch + at.x * 32;
+    return (const char *)job->cells + cell * tmap_label3_size(job->kind);
+}
+
+// Cells of a word of values with the values of those around another one. whole: 0: the first and
+// the last cell. sides: 1, 2: there may be a word to the left, to the right.
+TMAP_DEVICE tmapi_label3_same tmapi_label3_same_across(const tmapi_label3_job *job,
+                                                       tmapi_label3_at at, tmapi_label3_at to,
+                                                       int whole, int sides) {
+    const tmapi_label3_same none = {0, 0, 0};
+    const tmap_u32 size = tmap_label3_size(job->kind), left = job->width - at.x * 32;
+    tmapi_label3_words w = {0, 0, 0, 0, left < 32 ? left : 32, whole};
+    if (!(whole || sides) || at.x >= job->nx || at.y >= job->ny || at.z >= job->nz ||
+        to.y >= job->ny || to.z >= job->nz)
+        return none;
+    w.word = tmapi_label3_cells(job, at), w.facing = tmapi_label3_cells(job, to);
+    if (sides & 1 && at.x) w.left = w.facing - size;
+    if (sides & 2 && at.x + 1 < job->nx) w.right = w.facing + 32 * size;
+    return tmapi_label3_compare(&w, tmapi_label3_kind(job));
 }
 
 // Unites the runs of a word with those of words before it: of its tile if f.tile, else of other
@@ -357,13 +173,16 @@ TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 whic
 //     over columns too, neighbours   all  18,26 18,26  26    26
 //
 // With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
-// known: straight touches that need no union, of the first three steps. Collective for the warp.
+// known: straight touches that need no union, of the first three steps. Of values, which have
+// groups of one row, a row that faces another one touches it where values are the same. same: of
+// values in a tile: these cells, of all steps. Collective for the warp.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                    tmapi_label3_at at, uint3 known) {
+                                    tmapi_label3_at at, uint3 known,
+                                    const tmapi_label3_same *same_of, const int values) {
     const tmap_u32 n = (tmap_u32)job->neighbours, lane = threadIdx.x % 32;
     const int steps = n == 6 ? 2 : 4;
     const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
-    const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z, 1);
+    const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z, 1, values);
     tmap_u32 count = 0, lanes;
 #pragma unroll 1
     for (int k = -1; k < steps; ++k) {
@@ -378,13 +197,27 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                   use_r = sides && k >= 0 && (f.tile || cross_r);
         if (!f.tile && !__any_sync(~0u, cross_l || cross_r)) continue;
         const tmapi_label3_near v =
-            tmapi_label3_look(job, f, at.x, y, z, f.tile || cross_l || cross_r);
-        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, use_l);
-        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, use_r);
-        const tmap_u32 last = tmapi_label3_node(l.all, 1u << 31, l.runs); // run of the word l
+            tmapi_label3_look(job, f, at.x, y, z, f.tile || cross_l || cross_r, values);
+        const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, use_l, values);
+        const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, use_r, values);
+        const tmap_u32 last = tmapi_label3_node(&l, 1u << 31, values); // run of the word l
         // cells that touch one straight, to the left, to the right
         tmap_u32 straight = 0, left = w.all & l.all >> 31 & ~known.x, right = 0;
-        if (k >= 0) {
+        if (values) {
+            const tmapi_label3_at to = {at.x, y, z};
+            const tmapi_label3_same is =
+                f.tile ? same_of[k + 1]
+                       : tmapi_label3_same_across(job, at, to, cross, (use_l ? 1 : 0) | use_r * 2);
+            straight = k < 0 ? 0 : is.straight & w.all & v.all;
+            left = is.left & w.all & (k < 0 ? l.all >> 31 : v.all << 1 | l.all >> 31);
+            right = is.right & w.all & (v.all >> 1 | r.all << 31);
+            if (!sides) left = 0;
+            if (!sides || k < 0) right = 0;
+            left &= ~(straight | straight << 1), right &= ~(straight | straight >> 1);
+            straight &=
+                ~(straight << 1 & w.all & ~w.row[1]); // the first touch of each pair of runs
+            straight &= ~(k == 0 ? known.y : k == 1 ? known.z : 0);
+        } else if (k >= 0) {
             const tmap_u32 mine = tmapi_label3_some(&w, 0x2135u >> 4 * k & 15);
             const tmap_u32 rows = facing >> 4 * k & 15, its = tmapi_label3_some(&v, rows);
             const tmap_u32 both = w.all & v.all;
@@ -419,20 +252,20 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                 const tmap_u32 set = straight ? straight : left ? left : right;
                 const tmap_u32 bit = set & (0u - set), rest = set & (set - 1);
                 const tmap_u32 to = side == 0 ? bit : side < 0 ? bit >> 1 : bit << 1;
-                const tmap_u32 its = to         ? tmapi_label3_node(v.all, to, v.runs)
+                const tmap_u32 its = to         ? tmapi_label3_node(&v, to, values)
                                      : side < 0 ? last
                                                 : r.runs;
                 f.queue[count + tmapi_raster_count(lanes & ((1u << lane) - 1))] =
-                    (tmap_u64)tmapi_label3_node(w.all, bit, w.runs) << 32 | its;
+                    (tmap_u64)tmapi_label3_node(&w, bit, values) << 32 | its;
                 if (side == 0) straight = rest;
                 if (side < 0) left = rest;
                 if (side > 0) right = rest;
             }
             count += tmapi_raster_count(lanes);
-            if (count >= 32) count = tmapi_label3_flush(job, f, count);
+            if (count >= 32) count = tmapi_label3_flush(job, f, count, values);
         }
     }
-    if (count) tmapi_label3_flush(job, f, count);
+    if (count) tmapi_label3_flush(job, f, count, values);
 }
 
 // What an entry of a tile's `parent` says of a run `cells` of a word, with number `node`.
@@ -455,31 +288,38 @@ TMAP_DEVICE tmap_u32 tmapi_label3_straight(const tmapi_label3_job *job, const tm
 // need no union. Returns those touches; and whether the word above and those to the left of both
 // connect the word with the one to its left.
 TMAP_DEVICE uint3 tmapi_label3_plant(const tmapi_label3_job *job, tmapi_label3_forest f,
-                                     tmapi_label3_at in, const tmapi_label3_near *w) {
+                                     tmapi_label3_at in, const tmapi_label3_near *w,
+                                     const tmapi_label3_same *same, const int values) {
     tmapi_label3_near up[2] = {{{0, 0, 0, 0}, 0, 0}, {{0, 0, 0, 0}, 0, 0}};
     tmapi_label3_at at[2] = {in, in};
     tmap_u32 touch[2] = {0, 0}, run, node = threadIdx.x;
     uint3 known = {0, 0, 0};
     --at[0].y, --at[1].z;
-    if (job->gz == 1) {
-        const tmapi_label3_near l = tmapi_label3_look(job, f, in.x - 1, in.y, in.z, 1);
-        const tmapi_label3_near of_l = tmapi_label3_look(job, f, in.x - 1, at[0].y, in.z, 1);
-        up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1);
-        up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1);
+    if (values) {
+        up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1, 1);
+        up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1, 1);
+        touch[0] = same[1].straight & w->all & up[0].all;
+        touch[1] = same[2].straight & w->all & up[1].all;
+    } else if (job->gz == 1) {
+        const tmapi_label3_near l = tmapi_label3_look(job, f, in.x - 1, in.y, in.z, 1, 0);
+        const tmapi_label3_near of_l = tmapi_label3_look(job, f, in.x - 1, at[0].y, in.z, 1, 0);
+        up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1, 0);
+        up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1, 0);
         touch[0] = tmapi_label3_straight(job, w, up), touch[1] = w->all & up[1].all;
         known.x = touch[0] & tmapi_label3_straight(job, &l, &of_l) >> 31;
     }
-    for (tmap_u32 rest = w->all; rest; rest &= ~run, node += 1u << TMAPI_LABEL3_TILE) {
+    for (tmap_u32 rest = w->all; rest; rest &= ~run, node += 1u << tmapi_label3_log(values)) {
         tmap_u32 entry, bit;
-        run = tmapi_label3_run(w->all, rest & (0u - rest));
+        run = tmapi_label3_run(w->all, w->row, rest & (0u - rest), values);
         entry = tmapi_label3_entry(job, in, w, run, node);
 #pragma unroll
         for (int k = 1; k >= 0; --k) {
             const tmap_u32 some = touch[k] & run;
             if (some == 0 || (k && touch[0] & run)) continue;
             bit = some & (0u - some);
-            entry = tmapi_label3_entry(job, at[k], up + k, tmapi_label3_run(up[k].all, bit),
-                                       tmapi_label3_node(up[k].all, bit, up[k].runs));
+            entry = tmapi_label3_entry(job, at[k], up + k,
+                                       tmapi_label3_run(up[k].all, up[k].row, bit, values),
+                                       tmapi_label3_node(up + k, bit, values));
             if (k)
                 known.z |= bit;
             else
@@ -520,71 +360,221 @@ TMAP_DEVICE tmap_u32 tmapi_label3_pack(const tmapi_label3_job *job, tmap_u32 x, 
     return word;
 }
 
-// Packs the words of a tile and unites their runs; stores the number of each run's root.
+// Stores a word of a tile, and unites the tile's runs; stores the number of each run's root.
+// f.parent: shared memory, which may hold the cells of values until here. in: the word's place in
+// the tile. same: as in tmapi_label3_touch.
+TMAP_DEVICE void tmapi_label3_local(const tmapi_label3_job *job, tmapi_label3_forest f,
+                                    tmapi_label3_at in, const tmapi_label3_same *same,
+                                    const int values) {
+    const tmap_u32 i = threadIdx.x, base = blockIdx.x * (1u << TMAPI_LABEL3_RUNS);
+    const tmap_u32 number = blockIdx.x << tmapi_label3_log(values) | i, log = job->gy + job->gz - 2;
+    const tmapi_label3_near w = tmapi_label3_look(job, f, in.x, in.y, in.z, 1, values);
+    tmap_u32 node = i;
+    uint3 known;
+    if (!values && log == 2)
+        ((uint4 *)job->bits)[number] = f.tile[i];
+    else if (values || log)
+        ((uint2 *)job->bits)[number] = make_uint2(w.row[0], w.row[1]);
+    else
+        job->bits[number] = w.all;
+    __syncthreads();
+    known = tmapi_label3_plant(job, f, in, &w, same, values);
+    __syncthreads();
+    tmapi_label3_touch(job, f, in, known, same, values);
+    __syncthreads();
+    for (tmap_u32 rest = tmapi_label3_starts(w.all, w.row, values); rest; rest &= rest - 1) {
+        job->parent[base + node] = base + (tmapi_label3_tile_root(f.parent, node) & 0xffff);
+        node += 1u << tmapi_label3_log(values);
+    }
+}
+
+// Packs the words of a tile, and unites their runs.
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
     uint4 *tile = tmapi_label3_memory;
     tmap_u64 *queue = (tmap_u64 *)(tile + (1u << TMAPI_LABEL3_TILE));
     tmap_u32 *parent = (tmap_u32 *)(queue + (2u << TMAPI_LABEL3_TILE));
-    const tmap_u32 i = threadIdx.x, base = blockIdx.x * (16u << TMAPI_LABEL3_TILE);
+    const tmap_u32 i = threadIdx.x, log = job.gy + job.gz - 2;
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
-    const tmap_u32 number = blockIdx.x << TMAPI_LABEL3_TILE | i, log = job.gy + job.gz - 2;
-    const tmapi_label3_at at = tmapi_label3_place(&job, number);
-    const tmapi_label3_at in = tmapi_label3_place(&job, i); // of the tile
-    tmapi_label3_near w;
-    tmap_u32 node = i;
-    uint3 known;
+    const tmapi_label3_at at = tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | i, 0);
+    const tmapi_label3_at in = tmapi_label3_place(&job, i, 0); // of the tile
     if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
     tile[i] = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
     for (tmap_u32 r = 0; r < 1u << log; ++r)
         ((tmap_u32 *)(tile + i))[r] =
             tmapi_label3_pack(&job, at.x, at.y * job.gy + r % 2, at.z * job.gz + r / 2);
-    w = tmapi_label3_look(&job, f, in.x, in.y, in.z, 1);
-    if (log == 2)
-        ((uint4 *)job.bits)[number] = tile[i];
-    else if (log)
-        ((uint2 *)job.bits)[number] = make_uint2(w.row[0], w.row[1]);
-    else
-        job.bits[number] = w.all;
-    __syncthreads();
-    known = tmapi_label3_plant(&job, f, in, &w);
-    __syncthreads();
-    tmapi_label3_touch(&job, f, in, known);
-    __syncthreads();
-    for (tmap_u32 rest = w.all & ~(w.all << 1); rest; rest &= rest - 1) {
-        job.parent[base + node] = base + (tmapi_label3_tile_root(parent, node) & 0xffff);
-        node += 1u << TMAPI_LABEL3_TILE;
+    tmapi_label3_local(&job, f, in, 0, 0);
+}
+
+// Copies the cells of a warp's words to shared memory, `step` words apart. Collective for the warp.
+TMAP_DEVICE void tmapi_label3_stage(const char *from, tmap_u32 cells, tmap_u32 *to, tmap_u32 step) {
+    const tmap_u32 lane = threadIdx.x % 32;
+#pragma unroll 8
+    for (tmap_u32 k = 0; k < 32; ++k) {
+        const char *of = (const char *)__shfl_sync(~0u, (tmap_u64)from, (int)k);
+        const tmap_u32 n = __shfl_sync(~0u, cells, (int)k);
+        if (lane >= n) continue;
+        if (step == tmapi_label3_step(4))
+            to[k * step + lane] = ((const tmap_u32 *)of)[lane];
+        else if (step == tmapi_label3_step(2))
+            ((unsigned short *)(to + k * step))[lane] = ((const unsigned short *)of)[lane];
+        else
+            ((unsigned char *)(to + k * step))[lane] = ((const unsigned char *)of)[lane];
     }
 }
 
+// The same for values. Their cells are in shared memory until the runs of the tile are planted.
+static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
+    tmapi_label3_local_values_kernel(tmapi_label3_job job) {
+    extern __shared__ uint4 tmapi_label3_memory[];
+    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1);
+    const tmap_u32 size = tmap_label3_size(job.kind), step = tmapi_label3_step(size);
+    uint4 *tile = tmapi_label3_memory;
+    tmap_u64 *queue = (tmap_u64 *)(tile + (1u << log));
+    tmap_u32 *parent = (tmap_u32 *)(queue + (2u << log));
+    const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
+    const tmapi_label3_at at = tmapi_label3_place(&job, blockIdx.x << log | i, 1);
+    const tmapi_label3_at in = tmapi_label3_place(&job, i, 1);
+    const int inside = at.x < job.nx && at.y < job.ny && at.z < job.nz;
+    const tmap_u32 left = inside ? job.width - at.x * 32 : 0, cells = left < 32 ? left : 32;
+    const char *mine = (const char *)(parent + i * step);
+    tmapi_label3_words w = {mine, mine, 0, 0, cells, 1};
+    tmapi_label3_same same[5];
+    const int kind = tmapi_label3_kind(&job);
+    tmap_u32 word = 0;
+    if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
+    tmapi_label3_stage(tmapi_label3_cells(&job, at), cells, parent + i / 32 * 32 * step, step);
+    __syncthreads();
+    for (tmap_u32 k = 0; k < cells; ++k)
+        if (tmapi_label3_belongs(&job, tmapi_label3_value(mine + k * size, 0, kind), kind))
+            word |= 1u << k;
+#pragma unroll 1
+    for (int k = -1; k < (job.neighbours == 6 ? 2 : 4); ++k) { // as in tmapi_label3_touch
+        const tmap_u32 y = in.y + (k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0), z = in.z - (k > 0);
+        const char *facing = (const char *)(parent + ((z << job.ly | y) << job.lx | in.x) * step);
+        const int there = cells && (y >> job.ly | z >> job.lz) == 0;
+        w.facing = there ? facing : 0;
+        w.left = there && in.x ? facing - 4 * step + 31 * size : 0;
+        w.right = there && (in.x + 1) >> job.lx == 0 ? facing + 4 * step : 0;
+        same[k + 1] = tmapi_label3_compare(&w, kind);
+    }
+    tile[i] = make_uint4(word, word & (~same[0].left | 1), 0, 0);
+    tmapi_label3_local(&job, f, in, same, 1); // whose first barrier is after all reads of cells
+}
+
 // Unites the runs of a tile with those of other tiles.
+TMAP_DEVICE void tmapi_label3_unite(const tmapi_label3_job *job, tmap_u64 *recent, tmap_u64 *queue,
+                                    const int values) {
+    const tmapi_label3_forest f = {job->parent, 0, recent, queue + threadIdx.x / 32 * 64};
+    recent[threadIdx.x] = 0; // no pair
+    __syncthreads();
+    const tmap_u32 number = blockIdx.x << tmapi_label3_log(values) | threadIdx.x;
+    tmapi_label3_touch(job, f, tmapi_label3_place(job, number, values), make_uint3(0, 0, 0), 0,
+                       values);
+}
 static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_unite_kernel(tmapi_label3_job job) {
     __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE], queue[2u << TMAPI_LABEL3_TILE];
-    const tmapi_label3_forest f = {job.parent, 0, recent, queue + threadIdx.x / 32 * 64};
-    recent[threadIdx.x] = 0; // no pair
-    __syncthreads();
-    tmapi_label3_touch(&job, f,
-                       tmapi_label3_place(&job, blockIdx.x << TMAPI_LABEL3_TILE | threadIdx.x),
-                       make_uint3(0, 0, 0));
+    tmapi_label3_unite(&job, recent, queue, 0);
+}
+static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
+    tmapi_label3_unite_values_kernel(tmapi_label3_job job) {
+    __shared__ tmap_u64 recent[1u << (TMAPI_LABEL3_TILE - 1)], queue[1u << TMAPI_LABEL3_TILE];
+    tmapi_label3_unite(&job, recent, queue, 1);
+}
+
+// The number of the run of a cell of the map; ~0 if it belongs to no component.
+TMAP_DEVICE tmap_u32 tmapi_label3_run_of(const tmapi_label3_job *job, const tmap_u32 *cell,
+                                         const int values) {
+    const tmapi_label3_at at = {cell[0] / 32, cell[1] / job->gy, cell[2] / job->gz};
+    const tmap_u32 number = tmapi_label3_number(job, at, values), bit = 1u << cell[0] % 32;
+    tmapi_label3_near w;
+    w.all = tmapi_label3_group(job, number, w.row, values);
+    w.runs = tmapi_label3_runs(number, values);
+    const tmap_u32 r = cell[2] % job->gz * 2 + cell[1] % job->gy;
+    return w.row[r] & bit ? tmapi_label3_node(&w, bit, values) : ~0u;
+}
+
+// 1 if two cells have one value.
+TMAP_DEVICE int tmapi_label3_equal(const tmapi_label3_job *job, const tmap_u32 *a,
+                                   const tmap_u32 *b) {
+    const int kind = tmapi_label3_kind(job);
+    return tmapi_label3_value(job->cells, a[2] * job->slice + a[1] * job->pitch + a[0], kind) ==
+           tmapi_label3_value(job->cells, b[2] * job->slice + b[1] * job->pitch + b[0], kind);
+}
+
+// The argument of all kernels of a volume, which begins with that of the others. periodic: a bit an
+// axis. cells: of the first column, row or slice of each such axis, 0 for other axes.
+typedef struct tmapi_label3_around {
+    tmapi_label3_job job;
+    tmap_u64 cells[3];
+    tmap_u32 periodic;
+    int roots; // of the plan
+} tmapi_label3_around;
+
+// Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
+// these cells. Collective for the warp.
+TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmap_u64 i, const int values) {
+    const tmapi_label3_job *job = &a->job;
+    const tmap_u32 size[3] = {job->width, job->height, job->depth}, n = (tmap_u32)job->neighbours;
+    const tmap_u32 axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
+    tmap_u32 axis = 0, cell[3] = {0, 0, 0}, mine = ~0u;
+    tmap_u64 touch = ~0ull;
+    while (axis < 3 && i >= a->cells[axis]) i -= a->cells[axis++];
+    const tmap_u32 u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2; // the other axes
+    if (axis < 3) {
+        cell[u] = (tmap_u32)(i % size[u]), cell[v] = (tmap_u32)(i / size[u]);
+        mine = tmapi_label3_run_of(job, cell, values);
+    }
+    for (tmap_u32 k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
+        const tmap_u32 du = k % 3, dv = k / 3; // 2: one back
+        tmap_u32 to[3] = {cell[0], cell[1], cell[2]}, its = ~0u;
+        int there = mine != ~0u && touch == ~0ull && 1u + (du > 0) + (dv > 0) <= axes;
+        if (there) {
+            to[axis] = size[axis] - 1;
+            to[u] += du ? du == 1 ? 1 : size[u] - 1 : 0,
+                to[v] += dv ? dv == 1 ? 1 : size[v] - 1 : 0;
+            if (du && (du == 1) != (to[u] < size[u])) there = a->periodic >> u & 1;
+            if (dv && (dv == 1) != (to[v] < size[v])) there = there && a->periodic >> v & 1;
+            to[u] -= to[u] < size[u] ? 0 : size[u], to[v] -= to[v] < size[v] ? 0 : size[v];
+            if (there) its = tmapi_label3_run_of(job, to, values);
+            if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+        }
+        if (k == 0) { // then the others are of its component; the lane before may do the same
+            if (its != ~0u) touch = (tmap_u64)mine << 32 | its;
+            const tmap_u64 before = __shfl_up_sync(~0u, touch, 1);
+            if (threadIdx.x % 32 && before == touch) its = ~0u;
+        }
+        if (its != ~0u) tmapi_label3_join(job, mine, its, values);
+    }
+}
+
+// Unites runs over the ends of periodic axes.
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+    tmapi_label3_close_kernel(tmapi_label3_around a) {
+    const tmap_u64 i = (tmap_u64)blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
+    if (a.job.kind > TMAP_LABEL3_BITS)
+        tmapi_label3_close(&a, i, 1);
+    else
+        tmapi_label3_close(&a, i, 0);
 }
 
 // Gives each run its root; marks and counts the first cells of components. A root does not change
 // here, so that loads from caches find it.
-static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
-    tmapi_label3_roots_kernel(tmapi_label3_job job) {
-    const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
-    const tmapi_label3_at at = tmapi_label3_place(&job, number);
-    tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run, mine = tmapi_label3_runs(number);
-    for (tmap_u32 rest = tmapi_label3_group(&job, number, row), word = rest; rest;
-         rest &= ~run, mine += 1u << TMAPI_LABEL3_TILE) {
-        const tmap_u32 above = job.parent[mine];
+TMAP_DEVICE void tmapi_label3_roots(const tmapi_label3_job *job, const int values) {
+    const tmap_u32 log = tmapi_label3_log(values);
+    const tmap_u32 number = (blockIdx.x << (log - 1)) + threadIdx.x;
+    const tmapi_label3_at at = tmapi_label3_place(job, number, values);
+    tmap_u32 row[4], first[4] = {0, 0, 0, 0}, run, mine = tmapi_label3_runs(number, values);
+    for (tmap_u32 rest = tmapi_label3_group(job, number, row, values), word = rest; rest;
+         rest &= ~run, mine += 1u << log) {
+        const tmap_u32 above = job->parent[mine];
         tmap_u32 root = above, up;
-        run = tmapi_label3_run(word, rest & (0u - rest));
-        while ((up = job.parent[root]) != root) root = up;
-        if (root != above) job.parent[mine] = root;
+        run = tmapi_label3_run(word, row, rest & (0u - rest), values);
+        while ((up = job->parent[root]) != root) root = up;
+        if (root != above) job->parent[mine] = root;
         if (root == mine) {
             tmap_u32 k;
             const tmap_u32 cell = 1u << tmapi_label3_lead(row, run, &k);
@@ -592,41 +582,58 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
             for (tmap_u32 r = 0; r < 4; ++r) first[r] |= r == k ? cell : 0;
         }
     }
-    if (at.x >= job.nx) return;
+    if (at.x >= job->nx) return;
 #pragma unroll
     for (tmap_u32 k = 0; k < 4; ++k) {
-        const tmap_u32 y = at.y * job.gy + k % 2, z = at.z * job.gz + k / 2;
-        const tmap_u32 to = (z * job.height + y) * job.nx + at.x;
-        if (k % 2 >= job.gy || k / 2 >= job.gz || y >= job.height || z >= job.depth) continue;
-        job.first[to] = first[k], job.scan.count[to] = tmapi_raster_count(first[k]);
+        const tmap_u32 y = at.y * job->gy + k % 2, z = at.z * job->gz + k / 2;
+        const tmap_u32 to = (z * job->height + y) * job->nx + at.x;
+        if (k % 2 >= job->gy || k / 2 >= job->gz || y >= job->height || z >= job->depth) continue;
+        job->first[to] = first[k], job->scan.count[to] = tmapi_raster_count(first[k]);
     }
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+    tmapi_label3_roots_kernel(tmapi_label3_job job) {
+    tmapi_label3_roots(&job, 0);
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF / 2)
+    tmapi_label3_roots_values_kernel(tmapi_label3_job job) {
+    tmapi_label3_roots(&job, 1);
 }
 
 // Gives cells their labels. A lane has a word and stores the labels of its runs in shared memory;
 // then a lane writes the labels of four neighbouring cells at a time, or of one if they may not be
 // at a multiple of 16 bytes.
-TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide) {
+TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, const int wide,
+                                    const int values, const int roots) {
     __shared__ uint4 rows[TMAPI_LABEL3_HALF];
-    const tmap_u32 number = blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x, lane = threadIdx.x % 32;
-    const tmapi_label3_at at = tmapi_label3_place(job, number);
-    void *names = (char *)memory + (threadIdx.x - lane) * TMAPI_LABEL3_NAMES * (wide ? 8 : 4);
+    const tmap_u32 tile = tmapi_label3_log(values);
+    const tmap_u32 number = (blockIdx.x << (tile - 1)) + threadIdx.x, lane = threadIdx.x % 32;
+    const tmap_u32 names_of = values ? TMAPI_LABEL3_NAMES + 16 : TMAPI_LABEL3_NAMES;
+    const tmapi_label3_at at = tmapi_label3_place(job, number, values);
+    void *names = (char *)memory + (threadIdx.x - lane) * names_of * (wide ? 8 : 4);
     const tmap_u32 each = job->width % 4 || (tmap_u64)job->labels % 16 ? 1 : 4;
     const tmap_u32 log = job->gy + job->gz - 2, column = lane * each % 32;
     const tmap_u64 start =
         ((tmap_u64)at.z * job->gz * job->height + at.y * job->gy) * job->width + at.x * 32;
     tmap_u32 row[4], last = 0, has;
-    const tmap_u32 word = tmapi_label3_group(job, number, row);
+    const tmap_u32 word = tmapi_label3_group(job, number, row, values);
     tmap_u64 label = 0;
-    for (tmap_u32 rest = word & ~(word << 1), k = 0; rest; rest &= rest - 1, ++k) {
-        const tmap_u32 root = job->parent[tmapi_label3_runs(number) + (k << TMAPI_LABEL3_TILE)];
+    for (tmap_u32 rest = tmapi_label3_starts(word, row, values), k = 0; rest;
+         rest &= rest - 1, ++k) {
+        tmap_u32 root = job->parent[tmapi_label3_runs(number, values) + (k << tile)], up;
+        if (roots)
+            while ((up = job->parent[root]) != root) root = up;
         if (root != last || label == 0) {
-            const tmap_u64 cell = tmapi_label3_first(job, root);
+            const tmap_u64 cell = tmapi_label3_first(job, root, values);
             const tmap_u32 of = (tmap_u32)(cell / 32), before = (1u << cell % 32) - 1;
-            label = tmapi_label_before(&job->scan, of) +
-                    tmapi_raster_count(job->first[of] & before) + 1;
+            if (roots)
+                label = cell + 1;
+            else
+                label = tmapi_label_before(&job->scan, of) +
+                        tmapi_raster_count(job->first[of] & before) + 1;
             last = root;
         }
-        tmapi_label_put(names, lane * TMAPI_LABEL3_NAMES + k, label, wide);
+        tmapi_label_put(names, lane * names_of + k, label, wide);
     }
     // columns of the map in the word; above them a bit for each row that the map has
     has = at.x < job->nx && at.y < job->ny && at.z < job->nz ? 1 : 0;
@@ -637,12 +644,13 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
     __syncwarp();
 #pragma unroll 2
     for (tmap_u32 i = lane * each / 32; i < 32u << log; i += each) {
-        const tmap_u32 k = i >> log, r = i & ((1u << log) - 1), names_k = k * TMAPI_LABEL3_NAMES;
+        const tmap_u32 k = i >> log, r = i & ((1u << log) - 1), names_k = k * names_of;
         const tmap_u32 there = __shfl_sync(~0u, has, (int)k);
         const tmap_u64 to = __shfl_sync(~0u, start, (int)k) +
                             ((tmap_u64)(r / 2) * job->height + r % 2) * job->width + column;
         const uint4 v = rows[threadIdx.x - lane + k];
-        const tmap_u32 all = v.x | v.y | v.z | v.w, starts = all & ~(all << 1);
+        const tmap_u32 all = values ? v.x : v.x | v.y | v.z | v.w;
+        const tmap_u32 starts = values ? v.y : all & ~(all << 1);
         const tmap_u32 cells = (r & 2 ? r & 1 ? v.w : v.z : r & 1 ? v.y : v.x) >> column;
         // cells of the two runs that four columns can have, and of the first one; its number
         const tmap_u32 some = all >> column & 15, one = some & ~(some + (some & (0u - some)));
@@ -652,7 +660,14 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         tmap_u64 name[4];
         if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
-        for (tmap_u32 c = 0; c < 4; ++c) name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
+        for (tmap_u32 c = 0; c < 4; ++c)
+            if (!values)
+                name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
+            else { // each of the four can be a run of its own
+                const tmap_u32 upto = starts << (31 - (column + c) % 32);
+                const tmap_u32 of = names_k + tmapi_raster_count(upto) - 1;
+                name[c] = cells >> c & 1 && c < each ? tmapi_label_get(names, of, wide) : 0;
+            }
         if (each == 4)
             tmapi_label_put4((char *)job->labels + (wide ? to * 8 : to * 4), name, wide);
         else
@@ -663,19 +678,31 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    tmapi_label3_write(&job, tmapi_label3_memory, 0);
+    tmapi_label3_write(&job, tmapi_label3_memory, 0, 0, 0);
 }
 static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
     tmapi_label3_write_wide_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    tmapi_label3_write(&job, tmapi_label3_memory, 1);
+    tmapi_label3_write(&job, tmapi_label3_memory, 1, 0, 0);
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF / 2)
+    tmapi_label3_write_values_kernel(tmapi_label3_around a) {
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_write(&a.job, tmapi_label3_memory, a.job.wide, 1, a.roots);
+}
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+    tmapi_label3_write_roots_kernel(tmapi_label3_job job) {
+    extern __shared__ uint4 tmapi_label3_memory[];
+    tmapi_label3_write(&job, tmapi_label3_memory, job.wide, 0, 1);
 }
 
 // ---- labels -------------------------------------------------------------------------------------
 
 // Makes the plan of the labels of a volume or of a batch of images.
-// map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64.
-// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 1.5 for a
+// map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
+// TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 4.5 for
+// values, 1.5 for a
 // batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
 // blocks have 64 KB of shared memory (7.5) takes 0.25 more; more for maps that fill their tiles in
 // part.
@@ -690,49 +717,72 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 }
 
 // Labels the components of a volume, or of each image of a batch.
-// plan: that of the map. All pointers are device memory that does not overlap. cells: a mask of
-// bits at a multiple of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
+// plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
+// of their size, bits of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
 // labels: width * height * depth int or long long (the form); that of column x, row y and slice z
 // is number (z * height + y) * width + x. count: receives the number of components, for a batch one
-// number an image; at a multiple of 8. Calls that run at the same time need one workspace each. A
-// map without cells needs none of these but `count`, whose numbers become 0.
+// number an image; at a multiple of 8; not used for labels with gaps. Calls that run at the same
+// time need one workspace each. A map without cells needs none of these but `count`, whose numbers
+// become 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
-// Cost: cells are read once and labels written once; the rest grows with the number of runs.
+// Cost: cells are read once and labels written once; the rest grows with the number of runs. A
+// periodic axis adds 1 to 9 looks at neighbours for each cell of its first column, row or slice.
+// Values and periodic axes are not measured on a GPU yet.
+// Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is
+// the width rounded up to a multiple of 32.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
 // and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
-    tmapi_label3_job job;
+    tmapi_label3_around around;
+    tmapi_label3_job *job = &around.job;
     if (!plan) return cudaErrorInvalidValue;
     if (plan->array.images)
         return tmap_label(&plan->batch, cells, workspace, labels, count, stream);
-    const int bits = plan->map.kind == TMAP_LABEL3_BITS;
-    const tmap_u64 row = bits ? (plan->map.width + 31) / 32 : plan->map.width;
+    const int values = plan->map.kind > TMAP_LABEL3_BITS;
+    const tmap_u32 size = tmap_label3_size(plan->map.kind);
+    const tmap_u64 row =
+        plan->map.kind == TMAP_LABEL3_BITS ? (plan->map.width + 31) / 32 : plan->map.width;
     const tmap_u64 slice = tmapi_raster_span(plan->map.height - 1, plan->map.pitch, row);
     const tmap_u64 all = tmapi_raster_span(plan->map.depth - 1, plan->map.slice, slice);
-    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, bits ? 4 : 1)};
+    const tmapi_raster_memory in = {cells, tmap_mul_saturate(all, size)};
     const tmapi_raster_memory work = {workspace, plan->workspace};
-    const tmapi_raster_memory one = {count, 8};
-    if (tmapi_label_wrong(&plan->array, in, bits ? 4 : 1, work, labels, one))
-        return cudaErrorInvalidValue;
+    const tmapi_raster_memory one = {count, plan->roots ? 0ull : 8ull};
+    if (tmapi_label_wrong(&plan->array, in, size, work, labels, one)) return cudaErrorInvalidValue;
     if (!plan->job.tiles) return tmapi_label_empty(one, stream);
-    job = plan->job, job.cells = cells, job.labels = labels;
-    tmapi_label3_divide(&job, (tmap_u64)workspace);
-    job.scan.total = count;
-    const tmapi_raster_step steps[5] = {
-        {(const void *)tmapi_label3_local_kernel,
-         {job.tiles, 1u << TMAPI_LABEL3_TILE, TMAPI_LABEL3_LOCAL}},
-        {(const void *)tmapi_label3_unite_kernel, {job.tiles, 1u << TMAPI_LABEL3_TILE, 0}},
-        {(const void *)tmapi_label3_roots_kernel, {job.tiles * 2ull, TMAPI_LABEL3_HALF, 0}},
-        tmapi_label_sum_step(&job.scan),
-        {job.wide ? (const void *)tmapi_label3_write_wide_kernel
-                  : (const void *)tmapi_label3_write_kernel,
-         {job.tiles * 2ull, TMAPI_LABEL3_HALF,
-          TMAPI_LABEL3_HALF * TMAPI_LABEL3_NAMES * (job.wide ? 8 : 4)}}};
-    return tmapi_raster_run(steps, 5, &job, stream);
+    around.job = plan->job, job->cells = cells, job->labels = labels;
+    tmapi_label3_divide(job, (tmap_u64)workspace);
+    job->scan.total = count, around.roots = plan->roots;
+    around.periodic = (tmap_u32)plan->map.neighbours >> 8;
+    around.cells[0] = around.periodic & 1 ? plan->map.height * plan->map.depth : 0;
+    around.cells[1] = around.periodic & 2 ? plan->map.width * plan->map.depth : 0;
+    around.cells[2] = around.periodic & 4 ? plan->map.width * plan->map.height : 0;
+    const tmap_u64 ends = around.cells[0] + around.cells[1] + around.cells[2];
+    const tmap_u32 each = 1u << tmapi_label3_log(values);
+    const tmap_u32 names = TMAPI_LABEL3_NAMES + 16 * (tmap_u32)values;
+    const tmapi_raster_step none = {0, {0, 0, 0}};
+    const tmapi_raster_step steps[6] = {
+        {values ? (const void *)tmapi_label3_local_values_kernel
+                : (const void *)tmapi_label3_local_kernel,
+         {job->tiles, each, values ? TMAPI_LABEL3_LOCAL_VALUES : TMAPI_LABEL3_LOCAL}},
+        {values ? (const void *)tmapi_label3_unite_values_kernel
+                : (const void *)tmapi_label3_unite_kernel,
+         {job->tiles, each, 0}},
+        {(const void *)tmapi_label3_close_kernel,
+         {(ends + TMAPI_LABEL3_HALF - 1) / TMAPI_LABEL3_HALF, TMAPI_LABEL3_HALF, 0}},
+        {values ? (const void *)tmapi_label3_roots_values_kernel
+                : (const void *)tmapi_label3_roots_kernel,
+         {plan->roots ? 0 : job->tiles * 2ull, each / 2, 0}},
+        plan->roots ? none : tmapi_label_sum_step(&job->scan),
+        {values        ? (const void *)tmapi_label3_write_values_kernel
+         : plan->roots ? (const void *)tmapi_label3_write_roots_kernel
+         : job->wide   ? (const void *)tmapi_label3_write_wide_kernel
+                       : (const void *)tmapi_label3_write_kernel,
+         {job->tiles * 2ull, each / 2, each / 2 * names * (job->wide ? 8 : 4)}}};
+    return tmapi_raster_run(steps, 6, &around, stream);
 }
 
 #endif

@@ -117,6 +117,9 @@ TMAP_FN int tmap_flood_wet(const tmap_raster_map *map, double height, double lev
 // Forms of labels.
 #define TMAP_LABEL_INT32 0 // for maps that cannot have more than 2^31 - 1 components
 #define TMAP_LABEL_INT64 1
+// Added to a form: labels are not numbered without gaps, and not counted. Each component has a
+// number that is unique and ascends with the first cells.
+#define TMAP_LABEL_ROOTS 2
 
 // An array of labels: of a picture (depth 1), of a volume, or of a batch of images. The label of
 // column x, row y and slice z is number (z * height + y) * width + x.

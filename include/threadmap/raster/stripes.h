@@ -134,7 +134,8 @@ static inline cudaError_t tmap_stripes_plan_make(const tmap_raster_map *map, int
     tmap_facts facts;
     cudaError_t error = tmap_facts_get((const void *)tmapi_label_mask_kernel, &facts);
     if (error) return error;
-    if (!map || !gpus || !plan || !tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) ||
+    if (!map || !gpus || !plan || (unsigned)form > TMAP_LABEL_INT64 ||
+        !tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) ||
         (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff))
         return cudaErrorInvalidValue;
     stripe = *map, p.gpus = *gpus;
