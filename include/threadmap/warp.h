@@ -71,9 +71,9 @@ TMAPI_WARP_SUM(tmap_warp_sum_f64_shuffle, double)
 // 2^64. All lanes call it. Cost: five shuffles of a value.
 #define TMAPI_WARP_SCAN(function, type) \
     TMAP_DEVICE type function(tmap_u32 lane, type v) { \
-        _Pragma("unroll") for (tmap_u32 step = 1; step < 32; step *= 2) { \
-            const type before = __shfl_up_sync(0xffffffffu, v, step); \
-            if (lane >= step) v += before; \
+        _Pragma("unroll") for (tmap_u32 n = 1; n < 32; n *= 2) { \
+            const type before = __shfl_up_sync(~0u, v, n); \
+            if (lane >= n) v += before; \
         } \
         return v; \
     }

@@ -51,7 +51,7 @@ WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
 THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3", "fractal/stencil3")
 
 # 4: ready kernels with their launches
-CLIENTS = paths("fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
+CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/near_graph", "triangle/near_groups", "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_pixels", "library",

@@ -14,6 +14,7 @@
 #define TMAP_FRACTAL_CA_H
 
 #include "ca_rule.h"
+#include "ready.h"
 #include "stencil.h"
 
 // ---- by complete sectors ------------------------------------------------------------------------

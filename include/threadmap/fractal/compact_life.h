@@ -14,6 +14,7 @@
 #define TMAP_FRACTAL_COMPACT_LIFE_H
 
 #include "ca_rule.h"
+#include "ready.h"
 #include "stencil.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC

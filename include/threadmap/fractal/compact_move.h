@@ -18,6 +18,7 @@
 #define TMAP_FRACTAL_COMPACT_MOVE_H
 
 #include "each.h"
+#include "ready.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
 

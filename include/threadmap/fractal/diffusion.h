@@ -26,6 +26,7 @@
 #ifndef TMAP_FRACTAL_DIFFUSION_H
 #define TMAP_FRACTAL_DIFFUSION_H
 
+#include "ready.h"
 #include "stencil.h"
 
 // The type of an element.

@@ -25,6 +25,7 @@
 
 #include "fold.h"
 #include "philox.h"
+#include "ready.h"
 #include "stencil.h"
 
 // ---- the rule -----------------------------------------------------------------------------------

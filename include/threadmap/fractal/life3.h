@@ -16,6 +16,7 @@
 #define TMAP_FRACTAL_LIFE3_H
 
 #include "ca_rule.h"
+#include "ready.h"
 #include "stencil3.h"
 
 // A rule is a tmap_ca_rule (ca_rule.h) with bits 0 to 26.

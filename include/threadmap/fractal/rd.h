@@ -12,6 +12,7 @@
 #define TMAP_FRACTAL_RD_H
 
 #include "fold.h"
+#include "ready.h"
 
 // The type of an element. Sums of integers are 64-bit integers, exact where they fit and modulo
 // 2^64 where they do not; sums of floats are doubles, added in double.

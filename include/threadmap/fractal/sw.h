@@ -12,6 +12,7 @@
 #define TMAP_FRACTAL_SW_H
 
 #include "each.h"
+#include "ready.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
