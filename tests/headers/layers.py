@@ -59,7 +59,7 @@ CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "frac
                 "molecules/drmsd_mma", "molecules/drmsd_pair", "molecules/cluster", "molecules/gromos", "molecules/linkage",
                 "molecules/rmsd",
                 "raster/map", "raster/flood", "raster/flood_base", "raster/flood_last", "raster/flood_local",
-                "raster/label", "raster/label_measure", "raster/label_base",
+                "raster/label", "raster/label_plan", "raster/label_local", "raster/label_measure", "raster/label_base",
                 "raster/label3", "raster/label3_base", "raster/label_tools", "raster/spill", "raster/spill_tile",
                 "raster/stripes_base", "raster/stripes", "raster/stripes_flood",
                 "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
