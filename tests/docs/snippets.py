@@ -4,7 +4,8 @@
 
     snippets.py [--update] [ROOT]
         ROOT: a checkout ($TMAP_ROOT, else the one that this file lies in)
-        --update: first writes what samples have into the blocks that come from them
+        --update: first writes what samples have into the blocks that come from them, then what programs
+        print into the blocks and tables of their output
 
 Each ```c block is compiled as C11 without a warning; one with a main is run, and must return 0.
 Each ```cuda block is compiled by nvcc, or for the CPU machine where there is no nvcc; one with an
@@ -61,7 +62,7 @@ class Block:
 
     def __init__(self, name, line, kind):
         self.name, self.line, self.kind, self.text = name, line, kind, ""
-        self.source = self.output = self.link = None
+        self.source = self.output = self.link = self.printed = None
 
     def where(self):
         return f"{self.name}:{self.line}"
@@ -146,6 +147,18 @@ def updated(root, text):
                   flags=re.S | re.M)
 
 
+def with_output(text, blocks):
+    """A document in which the output of its blocks is what they have printed."""
+    lines = text.split("\n")
+    for block in reversed(blocks):  # so that earlier lines keep their numbers
+        if block.output is None or block.printed in (None, block.output):
+            continue
+        first = lines.index("<!-- output -->", block.line) + 1
+        first += not lines[first].startswith("|")
+        lines[first:first + block.output.count("\n")] = block.printed.split("\n")[:-1]
+    return "\n".join(lines)
+
+
 def check_source_text(root, path, text):
     """What a source says of documents: markers that are not pairs, files that are not there."""
     left = re.sub(MARKER, lambda pair: "twice [snippet:" if "[snippet:" in pair[2] else "", text,
@@ -184,6 +197,7 @@ def check_run(root, block, program, env=None):
     code, out, text = run([program], cwd=root, env=env)
     if code or text:
         return f"exit status {code}\n{text}"
+    block.printed = out
     if (block.output or "") != out:
         return f"prints\n{out}"
     return ""
@@ -282,8 +296,9 @@ def check_links(root, name, text):
             yield f"{name}: a link to {link}, a heading that is not there"
 
 
-def check(root, documents, folder, nvcc=shutil.which("nvcc")):
-    """(faults, blocks compiled, blocks left out) of {name: text}."""
+def check(root, documents, folder, nvcc=shutil.which("nvcc"), update=False):
+    """(faults, blocks compiled, blocks left out) of {name: text}. update: 1: the texts get the output that
+    programs print, which is then no fault."""
     faults, jobs = [], []
     declared, files = declared_names(root), header_files(root)
     for name, text in documents.items():
@@ -310,7 +325,10 @@ def check(root, documents, folder, nvcc=shutil.which("nvcc")):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         order = sorted(range(len(jobs)), key=lambda n: jobs[n].kind != "cuda")  # slowest first
         answers = dict(zip(order, pool.map(work, order)))
-    faults += [f"{jobs[n].where()}: {answers[n]}" for n in sorted(answers) if answers[n]]
+    for name, text in documents.items() if update else ():
+        documents[name] = with_output(text, [block for block in jobs if block.name == name])
+    faults += [f"{jobs[n].where()}: {answers[n]}" for n in sorted(answers)
+               if answers[n] and not (update and answers[n].startswith("prints\n"))]
     left_out = sum(answer is None for answer in answers.values())
     return faults, len(jobs) - left_out, left_out
 
@@ -364,6 +382,12 @@ def self_test(root, folder):
             yield f"fault {number}, '{said}', is not seen, but: {faults}"
     yield from check(root, {"docs/x.md": SOUND}, folder)[0]
     yield from check(root, {"docs/x.md": updated(root, QUOTE)}, folder)[0]
+    for right in ("```text\n1\n```\n", "| 1 |\n"):
+        wrong = PROGRAM + "<!-- output -->\n" + right.replace("1", "2") + "End.\n"
+        documents = {"docs/x.md": wrong.replace('"1"', '"| 1 |"') if "|" in right else wrong}
+        yield from check(root, documents, folder, update=True)[0]
+        if not documents["docs/x.md"].endswith("<!-- output -->\n" + right + "End.\n"):
+            yield f"output is not updated: {documents['docs/x.md']}"
     for nvcc in {shutil.which("nvcc"), None}:
         yield from check(root, {"docs/x.md": SOUND_CUDA + CUDA_PROGRAM}, folder, nvcc)[0]
     for text in WRONG_SOURCES:
@@ -383,19 +407,20 @@ def main():
         path for folder in FOLDERS
         for path in glob.glob(os.path.join(folder, "**", "*.md"), root_dir=root, recursive=True)]
     documents = {name: read(os.path.join(root, name)) for name in sorted(names)}
-    if "--update" in sys.argv:
-        for name, text in documents.items():
-            documents[name] = updated(root, text)
-            if documents[name] != text:
-                with open(os.path.join(root, name), "w", encoding="utf-8") as file:
-                    file.write(documents[name])
+    update, before = "--update" in sys.argv, dict(documents)
+    if update:
+        documents = {name: updated(root, text) for name, text in documents.items()}
     sources = [path for folder in ("include", *FOLDERS) for end in ("h", "c", "cu", "py")
                for path in glob.glob(os.path.join(folder, "**", "*." + end), root_dir=root,
                                      recursive=True)
                if not os.path.samefile(os.path.join(root, path), __file__)]
     with tempfile.TemporaryDirectory(prefix="snippets-") as folder:
         wrong = list(self_test(root, folder))
-        faults, compiled, left_out = check(root, documents, folder)
+        faults, compiled, left_out = check(root, documents, folder, update=update)
+    for name, text in documents.items():
+        if text != before[name]:
+            with open(os.path.join(root, name), "w", encoding="utf-8") as file:
+                file.write(text)
     for path in sorted(sources):
         wrong += check_source_text(root, path, read(os.path.join(root, path)))
     wrong += faults
