@@ -128,14 +128,20 @@ typedef struct threadmap_graph_job {
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// Groups of points that are linked by pairs within the radius: friends of friends.
+// Groups of points that are linked by pairs within the radius (triangle/near_groups.h): friends of
+// friends; or DBSCAN, where core points alone link, and another point that is near core points is
+// of the first of their groups.
 typedef struct threadmap_groups_job {
     threadmap_near near_by;
-    tmap_u32 *labels; // n: the smallest number in the point's group
-    tmap_u32 *count;  // receives the number of groups; or 0
-    int dense;        // 1: labels are 0, 1, ... in that order instead
+    tmap_u32 *labels;    // n: the smallest number of the group's linking points; 2^32 - 1: noise
+    tmap_u32 *count;     // receives the number of groups; or 0
+    int dense;           // 1: labels are 0, 1, ... in that order instead
+    tmap_u32 min_points; // more than 1: DBSCAN. Core points have at least this number of points
+                         // within the radius, themselves included
 } threadmap_groups_job;
 
+// Example: d = 2, points (0, 0), (2, 0), (4, 0), (9, 0), radius 2: labels 0 0 0 3, count 2; with
+// min_points 3: 1 1 1 and noise, count 1.
 int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream);
 

@@ -255,12 +255,17 @@ def nearest(x, k, radius=0, include_self=True):
     return distances[:, :k], numbers
 
 
-def groups(x, radius, box=None):
+def groups(x, radius, box=None, min_points=1):
     """Groups of points that are linked by pairs at most a radius apart, friends of friends: their
-    number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components."""
+    number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components. With
+    min_points more than 1: clusters as of sklearn.cluster.DBSCAN(radius, min_samples=min_points),
+    and the label -1 for noise."""
     space, dtype, members = _near(x, radius, box)
+    if not 1 <= min_points < 2**32:
+        raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
     labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
-    space.run("groups", near_by=members, labels=labels, count=count, dense=1)
+    space.run("groups", near_by=members, labels=labels, count=count, dense=1,
+              min_points=int(min_points))
     return int(count[0]), labels
 
 

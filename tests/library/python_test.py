@@ -63,6 +63,20 @@ def points(rng):
     return x, float(rng.choice([0, 3, 7.5, 20])), box
 
 
+def dbscan(within, least):
+    """Labels by the serial algorithm: a cluster grows from its first core point before the next."""
+    labels, clusters = np.full(len(within), -1), 0
+    core = within.sum(axis=1) + 1 >= least
+    for i in np.flatnonzero(core):
+        todo = [i] if labels[i] < 0 else []
+        clusters += len(todo)
+        while todo:
+            at = todo.pop()
+            labels[at] = clusters - 1
+            todo += [j for j in np.flatnonzero(within[at] & (labels < 0)) if core[at]]
+    return labels
+
+
 def near(rng):
     x, radius, box = points(rng)
     what = f"{len(x)} points of {x.shape[1]}, {x.dtype}, radius {radius}, box {box}"
@@ -89,6 +103,10 @@ def near(rng):
     first = reached.argmax(axis=1) if len(x) else np.zeros(0, int)
     check(np.array_equal(labels, np.unique(first, return_inverse=True)[1]) and
           count == len(set(first.tolist())) and labels.dtype == np.int32, f"groups: {what}")
+    least = int(rng.integers(2, 9))
+    got, want = threadmap.groups(x, radius, box, least), dbscan(within, least)
+    check(got[0] == want.max(initial=-1) + 1 and np.array_equal(got[1], want),
+          f"groups, {least} points: {what}")
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
     distance = far(x, x)
     if not own:
@@ -186,6 +204,7 @@ def refusals():
     bad = {"one axis": (ValueError, lambda: threadmap.pdist(x[0])),
            "4 coordinates": (ValueError, lambda: threadmap.groups(np.zeros((5, 4)), 1)),
            "an unknown metric": (ValueError, lambda: threadmap.pdist(x, "minkowski")),
+           "min_points 0": (ValueError, lambda: threadmap.groups(x, 1, min_points=0)),
            "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
            "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
            "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
@@ -276,7 +295,7 @@ def gpus(rng):
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
     calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
-             "groups": (x, 0.2), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "groups": (x, 0.2, None, 3), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
              "drmsd": (rng.random((4, 6, 3)),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
