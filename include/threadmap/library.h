@@ -145,6 +145,19 @@ typedef struct threadmap_groups_job {
 int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream);
 
+// How many pairs lie at which distance, each pair once: bin b counts distances d with b w <= d <
+// (b + 1) w, w = radius / bins, and the last one also d = radius. A distance's bin is computed in
+// the points' type, so that one within rounding of two bins may be in either.
+typedef struct threadmap_histogram_job {
+    threadmap_near near_by; // radius: the largest distance that counts, more than 0
+    tmap_u64 *counts;       // `bins` numbers
+    tmap_u32 bins;          // 1 to 2^31; up to 1024 take fewer atomic operations in global memory
+} threadmap_histogram_job;
+
+// Example: points (0, 0, 0), (3, 4, 0), (0, 0, 1), radius 6, 3 bins: 1 0 2.
+int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tmap_u64 *bytes,
+                        void *stream);
+
 // The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
 // entries. The first k are the neighbours, the others have any content.
 typedef struct threadmap_nearest_job {

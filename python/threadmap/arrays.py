@@ -269,6 +269,19 @@ def groups(x, radius, box=None, min_points=1):
     return int(count[0]), labels
 
 
+def histogram(x, bins, maximum, box=None):
+    """How many pairs lie at which distance, each pair once: int64 counts of equal bins from 0 up to
+    the maximum, as numpy.histogram(pdist(x), bins, (0, maximum)); a distance within rounding of two
+    bins may be in either. In a periodic box of volume V, g(r) is V / (n (n - 1) / 2) times the
+    counts divided by the volumes of the bins' shells, up to half of the shortest length."""
+    space, _, members = _near(x, maximum, box)
+    if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
+        raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
+    counts = space.empty((int(bins),), "int64")
+    space.run("histogram", near_by=members, counts=counts, bins=int(bins))
+    return counts
+
+
 # ---- maps ---------------------------------------------------------------------------------------
 
 

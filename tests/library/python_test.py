@@ -107,6 +107,13 @@ def near(rng):
     got, want = threadmap.groups(x, radius, box, least), dbscan(within, least)
     check(got[0] == want.max(initial=-1) + 1 and np.array_equal(got[1], want),
           f"groups, {least} points: {what}")
+    bins, most = int(rng.integers(1, 50)), float(rng.choice([radius or 1, 11.3]))
+    got, pairs = threadmap.histogram(x, bins, most, box), distance[np.triu_indices(len(x), 1)]
+    edges = np.arange(1, bins) * (most / bins)
+    low, high = ((pairs[:, None] < edges + by).sum(axis=0) for by in (-1e-4, 1e-4))
+    check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
+          ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
+          f"histogram, {bins} bins up to {most}: {what}")
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
     distance = far(x, x)
     if not own:
@@ -205,6 +212,8 @@ def refusals():
            "4 coordinates": (ValueError, lambda: threadmap.groups(np.zeros((5, 4)), 1)),
            "an unknown metric": (ValueError, lambda: threadmap.pdist(x, "minkowski")),
            "min_points 0": (ValueError, lambda: threadmap.groups(x, 1, min_points=0)),
+           "no bins": (ValueError, lambda: threadmap.histogram(x, 0, 1)),
+           "a maximum of 0": (ValueError, lambda: threadmap.histogram(x, 3, 0)),
            "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
            "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
            "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
@@ -295,7 +304,8 @@ def gpus(rng):
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
     calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
-             "groups": (x, 0.2, None, 3), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
+             "label": (images, 1, True), "spill": (heights, 1, heights > 7),
              "drmsd": (rng.random((4, 6, 3)),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
