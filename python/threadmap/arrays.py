@@ -9,12 +9,12 @@ as doubles. Mistakes raise ValueError or TypeError; what the library reports rai
 """
 import contextlib
 import ctypes
-import importlib
+import importlib.util
 import os
 import re
 import warnings
 
-from . import Error, include
+from . import Error, include, version
 
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation")
 
@@ -41,7 +41,9 @@ def _library(cpu):
     """The library of the CPU machine, or that of the GPU."""
     if cpu not in _library.loaded:
         name = "libthreadmap-cpu.so" if cpu else "libthreadmap.so"
-        folders = os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))
+        folders = [os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))]
+        wheels = map(importlib.util.find_spec, ("threadmap_cu13", "threadmap_cu12"))
+        folders += [os.path.dirname(wheel.origin) for wheel in wheels if wheel and wheel.origin]
         paths = [os.path.join(folder, name) for folder in folders if folder]
         paths = [path for path in paths if os.path.exists(path)] + [f"{name}.0"]
         try:
@@ -49,6 +51,9 @@ def _library(cpu):
         except OSError as error:
             raise Error(f"{error}. Build it with meson setup build -Dlibrary=enabled, and name its "
                         "folder in THREADMAP_LIBRARY") from error
+        major, minor, patch = map(int, version().split("."))
+        if library.threadmap_version() != major * 1000000 + minor * 1000 + patch:
+            raise Error(f"{library._name} is of another version than this module, {version()}")
         library.threadmap_error_text.restype = ctypes.c_char_p
         with open(os.path.join(include(), "threadmap", "library.h"), encoding="utf-8") as file:
             library.structures = _structures(file.read())

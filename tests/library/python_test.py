@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """python_test.py FOLDER: the functions of python/threadmap/arrays.py on NumPy arrays, with the library
 of the CPU machine in that folder: against scipy where it is there and by brute force, at random; the
-examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy."""
+examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy.
+python_test.py installed: the same of the module and the library that are installed."""
 import ast
 import contextlib
 import io
@@ -16,8 +17,9 @@ import warnings
 
 ROOT = os.environ.get("TMAP_ROOT") or \
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "python"))
-os.environ["THREADMAP_LIBRARY"] = sys.argv[1]
+if sys.argv[1] != "installed":
+    sys.path.insert(0, os.path.join(ROOT, "python"))
+    os.environ["THREADMAP_LIBRARY"] = sys.argv[1]
 try:
     import numpy as np
 except ImportError as missing:
@@ -206,6 +208,18 @@ def frames(rng):
         close(call(xyz, xyz[0], atoms, weights), want, f"{call.__name__}, reference", 1e-3)
 
 
+def older():
+    arrays = threadmap.arrays
+    loaded, version = dict(arrays._library.loaded), arrays.version
+    arrays._library.loaded.clear()
+    arrays.version = lambda: "0.1.9"
+    try:
+        threadmap.pdist(np.zeros((3, 2)))
+    finally:
+        arrays.version = version
+        arrays._library.loaded.update(loaded)
+
+
 def refusals():
     x = np.zeros((5, 3))
     bad = {"one axis": (ValueError, lambda: threadmap.pdist(x[0])),
@@ -234,6 +248,7 @@ def refusals():
                np.zeros((5, 5, 3)), atoms=[0, 5])),
            "a weight too few": (ValueError, lambda: threadmap.rmsd(
                np.zeros((5, 5, 3)), weights=[1, 1])),
+           "a library of another version": (threadmap.Error, older),
            "an unknown name": (AttributeError, lambda: threadmap.sort)}
     for what, (kind, call) in bad.items():
         try:
@@ -365,7 +380,7 @@ def main():
     loaded = subprocess.run([sys.executable, "-c", "import sys, threadmap\n"
                              "print({'numpy', 'threadmap.arrays'} & set(sys.modules))"], check=True,
                             capture_output=True, text=True,
-                            env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}).stdout
+                            env={**os.environ, "PYTHONPATH": os.path.dirname(threadmap.HERE)}).stdout
     check(loaded == "set()\n", f"the import loads {loaded}")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
