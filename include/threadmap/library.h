@@ -128,16 +128,35 @@ typedef struct threadmap_graph_job {
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// Groups of points that are linked by pairs within the radius: friends of friends.
+// Groups of points that are linked by pairs within the radius (triangle/near_groups.h): friends of
+// friends; or DBSCAN, where core points alone link, and another point that is near core points is
+// of the first of their groups.
 typedef struct threadmap_groups_job {
     threadmap_near near_by;
-    tmap_u32 *labels; // n: the smallest number in the point's group
-    tmap_u32 *count;  // receives the number of groups; or 0
-    int dense;        // 1: labels are 0, 1, ... in that order instead
+    tmap_u32 *labels;    // n: the smallest number of the group's linking points; 2^32 - 1: noise
+    tmap_u32 *count;     // receives the number of groups; or 0
+    int dense;           // 1: labels are 0, 1, ... in that order instead
+    tmap_u32 min_points; // more than 1: DBSCAN. Core points have at least this number of points
+                         // within the radius, themselves included
 } threadmap_groups_job;
 
+// Example: d = 2, points (0, 0), (2, 0), (4, 0), (9, 0), radius 2: labels 0 0 0 3, count 2; with
+// min_points 3: 1 1 1 and noise, count 1.
 int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream);
+
+// How many pairs lie at which distance, each pair once: bin b counts distances d with b w <= d <
+// (b + 1) w, w = radius / bins, and the last one also d = radius. A distance's bin is computed in
+// the points' type, so that one within rounding of two bins may be in either.
+typedef struct threadmap_histogram_job {
+    threadmap_near near_by; // radius: the largest distance that counts, more than 0
+    tmap_u64 *counts;       // `bins` numbers
+    tmap_u32 bins;          // 1 to 2^31; up to 1024 take fewer atomic operations in global memory
+} threadmap_histogram_job;
+
+// Example: points (0, 0, 0), (3, 4, 0), (0, 0, 1), radius 6, 3 bins: 1 0 2.
+int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tmap_u64 *bytes,
+                        void *stream);
 
 // The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
 // entries. The first k are the neighbours, the others have any content.

@@ -35,8 +35,8 @@ import tempfile
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
            "gasket", "carpet", "vicsek", "x", "h", "cantor", "chandelier", "candy", "bottles",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
-ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "label", "spill",
-          "drmsd", "rmsd"]
+ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "histogram", "label",
+          "spill", "drmsd", "rmsd"]
 __all__ += ARRAYS
 HERE = os.path.dirname(os.path.abspath(__file__))
 

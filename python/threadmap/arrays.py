@@ -9,12 +9,12 @@ as doubles. Mistakes raise ValueError or TypeError; what the library reports rai
 """
 import contextlib
 import ctypes
-import importlib
+import importlib.util
 import os
 import re
 import warnings
 
-from . import Error, include
+from . import Error, include, version
 
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation")
 
@@ -41,7 +41,9 @@ def _library(cpu):
     """The library of the CPU machine, or that of the GPU."""
     if cpu not in _library.loaded:
         name = "libthreadmap-cpu.so" if cpu else "libthreadmap.so"
-        folders = os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))
+        folders = [os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))]
+        wheels = map(importlib.util.find_spec, ("threadmap_cu13", "threadmap_cu12"))
+        folders += [os.path.dirname(wheel.origin) for wheel in wheels if wheel and wheel.origin]
         paths = [os.path.join(folder, name) for folder in folders if folder]
         paths = [path for path in paths if os.path.exists(path)] + [f"{name}.0"]
         try:
@@ -49,6 +51,9 @@ def _library(cpu):
         except OSError as error:
             raise Error(f"{error}. Build it with meson setup build -Dlibrary=enabled, and name its "
                         "folder in THREADMAP_LIBRARY") from error
+        major, minor, patch = map(int, version().split("."))
+        if library.threadmap_version() != major * 1000000 + minor * 1000 + patch:
+            raise Error(f"{library._name} is of another version than this module, {version()}")
         library.threadmap_error_text.restype = ctypes.c_char_p
         with open(os.path.join(include(), "threadmap", "library.h"), encoding="utf-8") as file:
             library.structures = _structures(file.read())
@@ -255,13 +260,31 @@ def nearest(x, k, radius=0, include_self=True):
     return distances[:, :k], numbers
 
 
-def groups(x, radius, box=None):
+def groups(x, radius, box=None, min_points=1):
     """Groups of points that are linked by pairs at most a radius apart, friends of friends: their
-    number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components."""
+    number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components. With
+    min_points more than 1: clusters as of sklearn.cluster.DBSCAN(radius, min_samples=min_points),
+    and the label -1 for noise."""
     space, dtype, members = _near(x, radius, box)
+    if not 1 <= min_points < 2**32:
+        raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
     labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
-    space.run("groups", near_by=members, labels=labels, count=count, dense=1)
+    space.run("groups", near_by=members, labels=labels, count=count, dense=1,
+              min_points=int(min_points))
     return int(count[0]), labels
+
+
+def histogram(x, bins, maximum, box=None):
+    """How many pairs lie at which distance, each pair once: int64 counts of equal bins from 0 up to
+    the maximum, as numpy.histogram(pdist(x), bins, (0, maximum)); a distance within rounding of two
+    bins may be in either. In a periodic box of volume V, g(r) is V / (n (n - 1) / 2) times the
+    counts divided by the volumes of the bins' shells, up to half of the shortest length."""
+    space, _, members = _near(x, maximum, box)
+    if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
+        raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
+    counts = space.empty((int(bins),), "int64")
+    space.run("histogram", near_by=members, counts=counts, bins=int(bins))
+    return counts
 
 
 # ---- maps ---------------------------------------------------------------------------------------

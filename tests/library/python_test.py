@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """python_test.py FOLDER: the functions of python/threadmap/arrays.py on NumPy arrays, with the library
 of the CPU machine in that folder: against scipy where it is there and by brute force, at random; the
-examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy."""
+examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy.
+python_test.py installed: the same of the module and the library that are installed."""
 import ast
 import contextlib
 import io
@@ -16,8 +17,9 @@ import warnings
 
 ROOT = os.environ.get("TMAP_ROOT") or \
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "python"))
-os.environ["THREADMAP_LIBRARY"] = sys.argv[1]
+if sys.argv[1] != "installed":
+    sys.path.insert(0, os.path.join(ROOT, "python"))
+    os.environ["THREADMAP_LIBRARY"] = sys.argv[1]
 try:
     import numpy as np
 except ImportError as missing:
@@ -63,6 +65,20 @@ def points(rng):
     return x, float(rng.choice([0, 3, 7.5, 20])), box
 
 
+def dbscan(within, least):
+    """Labels by the serial algorithm: a cluster grows from its first core point before the next."""
+    labels, clusters = np.full(len(within), -1), 0
+    core = within.sum(axis=1) + 1 >= least
+    for i in np.flatnonzero(core):
+        todo = [i] if labels[i] < 0 else []
+        clusters += len(todo)
+        while todo:
+            at = todo.pop()
+            labels[at] = clusters - 1
+            todo += [j for j in np.flatnonzero(within[at] & (labels < 0)) if core[at]]
+    return labels
+
+
 def near(rng):
     x, radius, box = points(rng)
     what = f"{len(x)} points of {x.shape[1]}, {x.dtype}, radius {radius}, box {box}"
@@ -89,6 +105,17 @@ def near(rng):
     first = reached.argmax(axis=1) if len(x) else np.zeros(0, int)
     check(np.array_equal(labels, np.unique(first, return_inverse=True)[1]) and
           count == len(set(first.tolist())) and labels.dtype == np.int32, f"groups: {what}")
+    least = int(rng.integers(2, 9))
+    got, want = threadmap.groups(x, radius, box, least), dbscan(within, least)
+    check(got[0] == want.max(initial=-1) + 1 and np.array_equal(got[1], want),
+          f"groups, {least} points: {what}")
+    bins, most = int(rng.integers(1, 50)), float(rng.choice([radius or 1, 11.3]))
+    got, pairs = threadmap.histogram(x, bins, most, box), distance[np.triu_indices(len(x), 1)]
+    edges = np.arange(1, bins) * (most / bins)
+    low, high = ((pairs[:, None] < edges + by).sum(axis=0) for by in (-1e-4, 1e-4))
+    check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
+          ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
+          f"histogram, {bins} bins up to {most}: {what}")
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
     distance = far(x, x)
     if not own:
@@ -181,11 +208,26 @@ def frames(rng):
         close(call(xyz, xyz[0], atoms, weights), want, f"{call.__name__}, reference", 1e-3)
 
 
+def older():
+    arrays = threadmap.arrays
+    loaded, version = dict(arrays._library.loaded), arrays.version
+    arrays._library.loaded.clear()
+    arrays.version = lambda: "0.1.9"
+    try:
+        threadmap.pdist(np.zeros((3, 2)))
+    finally:
+        arrays.version = version
+        arrays._library.loaded.update(loaded)
+
+
 def refusals():
     x = np.zeros((5, 3))
     bad = {"one axis": (ValueError, lambda: threadmap.pdist(x[0])),
            "4 coordinates": (ValueError, lambda: threadmap.groups(np.zeros((5, 4)), 1)),
            "an unknown metric": (ValueError, lambda: threadmap.pdist(x, "minkowski")),
+           "min_points 0": (ValueError, lambda: threadmap.groups(x, 1, min_points=0)),
+           "no bins": (ValueError, lambda: threadmap.histogram(x, 0, 1)),
+           "a maximum of 0": (ValueError, lambda: threadmap.histogram(x, 3, 0)),
            "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
            "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
            "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
@@ -206,6 +248,7 @@ def refusals():
                np.zeros((5, 5, 3)), atoms=[0, 5])),
            "a weight too few": (ValueError, lambda: threadmap.rmsd(
                np.zeros((5, 5, 3)), weights=[1, 1])),
+           "a library of another version": (threadmap.Error, older),
            "an unknown name": (AttributeError, lambda: threadmap.sort)}
     for what, (kind, call) in bad.items():
         try:
@@ -276,7 +319,8 @@ def gpus(rng):
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
     calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
-             "groups": (x, 0.2), "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
+             "label": (images, 1, True), "spill": (heights, 1, heights > 7),
              "drmsd": (rng.random((4, 6, 3)),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
@@ -336,7 +380,7 @@ def main():
     loaded = subprocess.run([sys.executable, "-c", "import sys, threadmap\n"
                              "print({'numpy', 'threadmap.arrays'} & set(sys.modules))"], check=True,
                             capture_output=True, text=True,
-                            env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}).stdout
+                            env={**os.environ, "PYTHONPATH": os.path.dirname(threadmap.HERE)}).stdout
     check(loaded == "set()\n", f"the import loads {loaded}")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -229,27 +229,58 @@ static void test_graph(int n) {
 }
 
 static void test_groups(int n) {
-    threadmap_groups_job job = {near_case(n), 0, 0, below(2)};
+    threadmap_groups_job job = {near_case(n), 0, 0, below(2), (tmap_u32)(below(2) * below(9))};
     const threadmap_near *by = &job.near_by;
     tmap_u32 want[POINTS], dense[POINTS], got[POINTS], count, groups = 0;
-    int moved = 1;
-    kit_case("groups n = %d, d = %d, type %d, radius %g, box %g %g %g, dense %d", n, by->d,
-             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.dense);
-    for (int i = 0; i < n; ++i) want[i] = (tmap_u32)i;
+    int moved = 1, core[POINTS];
+    kit_case("groups n = %d, d = %d, type %d, radius %g, box %g %g %g, dense %d, min_points %u", n,
+             by->d, by->type, by->radius, by->box[0], by->box[1], by->box[2], job.dense,
+             job.min_points);
+    for (int i = 0; i < n; ++i) {
+        tmap_u32 points = 1;
+        for (int j = 0; j < n; ++j) points += (tmap_u32)near_pair(by, i, j);
+        core[i] = points >= job.min_points, want[i] = core[i] ? (tmap_u32)i : ~0u;
+    }
     while (moved) {
         moved = 0;
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
-                if (want[j] < want[i] && near_pair(by, i, j)) want[i] = want[j], moved = 1;
+                if (core[j] && want[j] < want[i] && near_pair(by, i, j))
+                    want[i] = want[j], moved = 1;
     }
     job.labels = (tmap_u32 *)put(0, (tmap_u64)n * 4), job.count = (tmap_u32 *)put(0, 4);
     RETURNS(RUN(groups, &job), 0);
     get(got, job.labels, (tmap_u64)n * 4), get(&count, job.count, 4);
     for (int i = 0; i < n; ++i) {
         if (want[i] == (tmap_u32)i) dense[i] = groups++;
-        expect(got[i] == (job.dense ? dense[want[i]] : want[i]), "a label");
     }
+    for (int i = 0; i < n; ++i)
+        expect(got[i] == (job.dense && want[i] != ~0u ? dense[want[i]] : want[i]), "a label");
     EXPECT(count == groups, "%u groups, not %u", count, groups);
+}
+
+// Widths of bins are powers of two and squares exact, so that each distance has one right bin.
+static void test_histogram(int n) {
+    threadmap_histogram_job job = {near_case(n), 0, 0};
+    threadmap_near *by = &job.near_by;
+    const double wide = below(2) ? 4 : 1.0 / 32;
+    tmap_u64 want[4096] = {0}, got[4096];
+    job.bins = 1 + (tmap_u32)below(below(3) ? 20 : 4096), by->radius = job.bins * wide;
+    kit_case("histogram n = %d, d = %d, type %d, radius %g, box %g %g %g, %u bins", n, by->d,
+             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.bins);
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j) {
+            const double square = square_of(by, i, j);
+            tmap_u32 bin = 0;
+            if (square > by->radius * by->radius) continue;
+            while (bin + 1 < job.bins && square >= (bin + 1) * wide * (bin + 1) * wide) ++bin;
+            ++want[bin];
+        }
+    job.counts = (tmap_u64 *)put(0, job.bins * 8ull);
+    RETURNS(RUN(histogram, &job), 0);
+    get(got, job.counts, job.bins * 8ull);
+    for (tmap_u32 bin = 0; bin < job.bins; ++bin)
+        EXPECT(got[bin] == want[bin], "bin %u: %llu, not %llu", bin, got[bin], want[bin]);
 }
 
 static void test_nearest(int n) {
@@ -652,7 +683,19 @@ static void test_errors(void) {
     pairs.near_by.n = 0, pairs.count = (tmap_u64 *)put(0, 8);
     RETURNS(RUN(pairs, &pairs), 0);
     get(&count, pairs.count, 8), clear();
+    HOLDS(count == 0), count = 7;
+    threadmap_histogram_job bins = {{0, 0, 3, 0, 1, {0, 0, 0}}, 0, 0};
+    RETURNS(RUN(histogram, &bins), TMAP_EINVAL); // no bins
+    bins.bins = 1, bins.near_by.radius = 0;
+    RETURNS(RUN(histogram, &bins), TMAP_EINVAL);
+    bins.near_by.radius = 1;
+    RETURNS(RUN(histogram, &bins), TMAP_EINVAL), clear(); // no counts
+    bins.counts = (tmap_u64 *)put(0, 8);
+    RETURNS(RUN(histogram, &bins), 0);
+    get(&count, bins.counts, 8), clear();
     HOLDS(count == 0);
+    bins.bins = (1u << 31) + 1;
+    RETURNS(RUN(histogram, &bins), TMAP_ERANGE);
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
     nearest.k = 3, nearest.near_by.box[1] = 5;
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
@@ -678,6 +721,7 @@ int main(int argc, char **argv) {
         const int n = round % 4 ? 1 + below(POINTS - 1) : 1 + below(3);
         test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
         test_groups(n), clear(), test_nearest(n), clear(), test_label(), clear();
+        test_histogram(n), clear();
         test_label3(), clear(), test_water(0), clear(), test_water(1), clear();
         test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
     }
