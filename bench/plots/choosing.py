@@ -147,12 +147,18 @@ def table_choose_ask(data):
     return table(HEADER, cells(CHOOSING["choose-ask"](data)))
 
 
+def of(found, *calls):
+    """The lines of these calls."""
+    return [line for line in found if line[1] in calls]
+
+
 # README.md: the page of a domain, and lines at one size.
 CHOOSE = (
-    ("near", lambda data: near_lines(data, (131072,))),
-    ("triangle", lambda data: pairs_lines(data, (30720,))),
+    ("near", lambda data: of(near_lines(data, (131072,)), "tmap_near_select", "tmap_near_groups",
+                             "tmap_near_nearest")),
+    ("triangle", lambda data: of(pairs_lines(data, (30720,)), "tmap_pairs_fold", "tmap_pairs_store")),
     ("molecules", lambda data: molecules_lines(data, (32768,))),
-    ("fractal", lambda data: fractal_lines(data, "gasket", (16,))),
+    ("fractal", lambda data: of(fractal_lines(data, "gasket", (16,)), "tmap_each", "tmap_ca")),
     ("compact", lambda data: compact_lines(data, (18,))),
     ("floods", lambda data: [*flood_lines(data, (16384,), ("terrain",)), *blocks_lines(data)]),
     ("adaptive", lambda data: ask_lines(data, (16384,))),
