@@ -154,7 +154,7 @@ def of(found, *calls):
 
 # README.md: the page of a domain, and lines at one size.
 CHOOSE = (
-    ("near", lambda data: of(near_lines(data, (131072,)), "tmap_near_select", "tmap_near_groups",
+    ("near", lambda data: of(near_lines(data, (131072,)), "tmap_near_fold", "tmap_near_select",
                              "tmap_near_nearest")),
     ("triangle", lambda data: of(pairs_lines(data, (30720,)), "tmap_pairs_fold", "tmap_pairs_store")),
     ("molecules", lambda data: molecules_lines(data, (32768,))),
