@@ -3,9 +3,12 @@
 """python_test.py FOLDER: the functions of python/threadmap/arrays.py on NumPy arrays, with the library
 of the CPU machine in that folder: against scipy where it is there and by brute force, at random; the
 examples of docs/python.md; refusals; structs as the C compiler has them. Skipped without numpy.
-python_test.py installed: the same of the module and the library that are installed."""
+python_test.py installed: the same of the module and the library that are installed.
+python_test.py FOLDER gpu: the functions alone, on arrays of CuPy and of PyTorch, whichever is there,
+with the library of a GPU in that folder. Skipped without a GPU."""
 import ast
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -26,6 +29,7 @@ except ImportError as missing:
     print(f"SKIP: {missing}")
     sys.exit(77)
 import threadmap
+module = threadmap
 
 try:
     import scipy.ndimage
@@ -337,6 +341,46 @@ def gpus(rng):
     del threadmap.arrays._library.loaded[False]
 
 
+class Moved:
+    """The module's functions, called with arrays of cupy or torch on the GPU; their results, which
+    must be such arrays, become NumPy's."""
+
+    def __init__(self, kind):
+        self.module = importlib.import_module(kind)
+        self.moved = {"cupy": lambda x: self.module.asarray(x),
+                      "torch": lambda x: self.module.as_tensor(x.copy(), device="cuda")}[kind]
+        self.back = {"cupy": lambda x: x.get(), "torch": lambda x: x.cpu().numpy()}[kind]
+        self.arrays = module.arrays
+
+    def result(self, out):
+        if isinstance(out, tuple):
+            return tuple(map(self.result, out))
+        return out if isinstance(out, int) else self.back(out)
+
+    def __getattr__(self, name):
+        def call(*args, **named):
+            args = [self.moved(x) if isinstance(x, np.ndarray) else x for x in args]
+            named = {key: self.moved(x) if isinstance(x, np.ndarray) else x
+                     for key, x in named.items()}
+            return self.result(getattr(module, name)(*args, **named))
+        call.__name__ = name
+        return call
+
+
+def on_gpu(rng):
+    """The random tests on a GPU. Returns the names of what was used."""
+    global threadmap
+    used = []
+    for kind in ("cupy", "torch") if module.device() == "gpu" else ():
+        with contextlib.suppress(ImportError):
+            threadmap = Moved(kind)
+            for _ in range(25):
+                for some in distances, near, maps, frames:
+                    some(rng)
+            used.append(kind)
+    return used
+
+
 def examples():
     """Each line of docs/python.md that prints says what."""
     with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
@@ -377,6 +421,12 @@ def structures():
 
 
 def main():
+    rng = np.random.default_rng(1)
+    if sys.argv[2:] == ["gpu"]:
+        used = on_gpu(rng)
+        print("\n".join(PROBLEMS[:20]) or (f"arrays of {' and '.join(used)}: ok" if used else
+                                           "SKIP: no GPU, or neither CuPy nor PyTorch"))
+        return 1 if PROBLEMS else 0 if used else 77
     loaded = subprocess.run([sys.executable, "-c", "import sys, threadmap\n"
                              "print({'numpy', 'threadmap.arrays'} & set(sys.modules))"], check=True,
                             capture_output=True, text=True,
@@ -388,7 +438,6 @@ def main():
         threadmap.pdist(np.zeros((3, 2)))
         check(len(said) == 1 and "CPU machine" in str(said[0].message) and
               said[0].filename == __file__, "one warning, of the caller's line")
-    rng = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     for _ in range(25):
         for some in distances, near, maps, frames:
             some(rng)
