@@ -90,33 +90,36 @@ TMAP_DEVICE tmap_u32 tmapi_near_of_slot(const tmapi_near *s, tmap_u32 slot) {
 TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked linked,
                                       const tmapi_pairs_point *own, tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    tmap_u32 adjacent = 1u << lane, part = lane;
+    tmap_u32 adjacent = 0, part = lane;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k)
         tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size, own->bytes + k * size,
                          size);
     __syncwarp();
     TMAPI_NO_UNROLL
-    for (tmap_u32 y = 0; y < count; ++y) {
+    for (tmap_u32 step = 1; step <= 16; ++step) { // each pair once; those 16 apart twice
+        const tmap_u32 behind = (lane - step) % 32, other = (lane + step) % 32;
         tmapi_pairs_row row;
         tmap_pair pair;
-        int hit = lane > y && lane < count;
+        int hit = lane < count && other < count;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + y) * size,
-                             size);
-        pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y), row.set = 0;
+            tmapi_value_copy(row.bytes + k * size,
+                             s->queue + (k * TMAPI_NEAR_QUEUE + other) * size, size);
+        pair.i = tmapi_near_of_slot(s, s->leaf * 32 + other), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
-        if (hit) adjacent |= 1u << y;
-        if (lane == y) adjacent |= hits;
+        if (hit) adjacent |= 1u << other;
+        adjacent |= (hits >> behind & 1) << behind;
     }
+    const tmap_u32 busy = __ballot_sync(0xffffffffu, adjacent != 0);
     __syncwarp(); // the queue is free
-    for (int moved = 1; moved;) {
+    for (int moved = busy != 0; moved;) {
         tmap_u32 first = part;
         TMAPI_NO_UNROLL
-        for (tmap_u32 y = 0; y < count; ++y) {
+        for (tmap_u32 left = busy; left; left &= left - 1) {
+            const tmap_u32 y = (tmap_u32)__ffs((int)left) - 1;
             const tmap_u32 other = __shfl_sync(0xffffffffu, part, (int)y);
             if (adjacent >> y & 1 && other < first) first = other;
         }
@@ -242,12 +245,13 @@ TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, t
     }
 }
 
-// Leaves only the next leaf to be visited. In the order of the points most of a dense group are
-// united so, and are then one tree for the warps that visit all of it.
-TMAP_DEVICE void tmapi_near_link_next(tmapi_near *s) {
-    const tmap_u32 next = s->leaf + 1;
-    s->top = ~0u, s->group[0] = next / 32;
-    if (s->me == 0 && next < tmapi_near_leaves(s->plan->set.n)) s->some[0] = 1u << next % 32;
+// 1 if the unit's leaf and the next one are one tree each: then they are united first, by its first
+// unit. In the order of the points most of a dense group are united so, and are then one tree for
+// the warps that visit all of it.
+TMAP_DEVICE int tmapi_near_link_next(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
+    const tmap_u64 leaf = tmapi_near_unit(s, item, k);
+    return !s->me && leaf + 1 < tmapi_near_leaves(s->plan->set.n) && s->solid[leaf] &&
+           s->solid[leaf + 1];
 }
 
 // The step of tmap_near_groups that your kernel does, in three launches: the first finds groups
@@ -274,14 +278,16 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
         }
         TMAPI_NO_UNROLL
         for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS) {
-            if (!tmapi_near_take(&s, (tmap_u32)(plan->first + t), k)) continue;
-            if (!s.box->count) continue;
+            const tmap_u32 item = (tmap_u32)(plan->first + t);
+            if (plan->phase == 1 && !tmapi_near_link_next(&s, item, k)) continue;
+            if (!tmapi_near_take(&s, item, k) || !s.box->count) continue;
             const tmap_u32 part = nodes[w.parts + s.leaf * 32ull + lane];
             s.parts = __ballot_sync(0xffffffffu, lane < s.box->count && part == lane);
             s.row_number[lane] = part;
             __syncwarp();
             tmapi_near_link_root(&s);
-            if (plan->phase == 1) tmapi_near_link_next(&s);
+            if (plan->phase == 1) // only the next leaf is left
+                s.top = ~0u, s.group[0] = (s.leaf + 1) / 32, s.some[0] = 1u << (s.leaf + 1) % 32;
             const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
             const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;
             TMAPI_NO_UNROLL
@@ -321,6 +327,39 @@ TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slo
     return slot % 32 < counts[64 * j->plan.set.d + leaf % 32];
 }
 
+// What a lane's box is: the root of its only tree, or one of these.
+#define TMAPI_NEAR_SEVERAL 0xffffffffu // trees
+#define TMAPI_NEAR_EMPTY 0xfffffffeu   // no points
+
+// What the boxes of all lanes are together; SEVERAL if the first one is empty. Collective.
+TMAP_DEVICE tmap_u32 tmapi_near_together(tmap_u32 root) {
+    const tmap_u32 first = __shfl_sync(0xffffffffu, root, 0);
+    const int one = root == first || (root == TMAPI_NEAR_EMPTY && first != TMAPI_NEAR_EMPTY);
+    return __all_sync(0xffffffffu, one) ? first : TMAPI_NEAR_SEVERAL;
+}
+
+// Marks the larger boxes that have become one tree: a leaf of this tree need not visit them. A
+// block has a box of level 2, a warp one of level 1, a lane a leaf.
+static __global__ void __launch_bounds__(1024) tmapi_near_whole_kernel(tmapi_near_labels j) {
+    __shared__ tmap_u32 roots[32];
+    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, *level = j.plan.mine.level;
+    const tmap_u64 leaf = blockIdx.x * 1024ull + threadIdx.x;
+    const unsigned char *set = (const unsigned char *)j.to.set;
+    unsigned char *solid = (unsigned char *)j.to.nodes + j.w.solid;
+    tmap_u32 root = TMAPI_NEAR_EMPTY;
+    if (leaf * 32 < j.w.slots &&
+        tmapi_near_count_of(set, &j.plan.mine, j.plan.set.d, (tmap_u32)leaf))
+        root = solid[leaf] ? tmapi_forest_root((tmap_u32 *)j.to.nodes, (tmap_u32)leaf * 32)
+                           : TMAPI_NEAR_SEVERAL;
+    root = tmapi_near_together(root);
+    if (lane == 0 && root < TMAPI_NEAR_EMPTY) solid[level[1] * 32ull + leaf / 32] = 1;
+    if (lane == 0) roots[warp] = root;
+    __syncthreads();
+    if (warp) return;
+    root = tmapi_near_together(roots[lane]);
+    if (lane == 0 && root < TMAPI_NEAR_EMPTY) solid[level[2] * 32ull + blockIdx.x] = 1;
+}
+
 // The smallest number of each tree, at its root.
 static __global__ void __launch_bounds__(256) tmapi_near_least_kernel(tmapi_near_labels j) {
     const tmap_u64 slot = blockIdx.x * 256ull + threadIdx.x;
@@ -328,7 +367,8 @@ static __global__ void __launch_bounds__(256) tmapi_near_least_kernel(tmapi_near
     tmap_u32 *least = (tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least);
     if (slot == 0 && j.to.count) *j.to.count = 0;
     if (slot >= j.w.slots || !tmapi_near_labels_point(&j, slot, &number)) return;
-    atomicMin(least + tmapi_forest_root(parent, (tmap_u32)slot), number);
+    least += tmapi_forest_root(parent, (tmap_u32)slot);
+    if (number < __ldcg(least)) atomicMin(least, number); // few of a large group
 }
 
 // Labels and their count. A point that is not finite is a group of its own.
@@ -386,7 +426,7 @@ static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near
 // Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
 // share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
 // captured in a graph. Labels are the same in every run.
-// Cost: three launches of your kernel, and two of kernels that read the forest; two more for dense
+// Cost: three launches of your kernel, and three of kernels that read the forest; two more for dense
 // labels.
 static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
                                            const tmap_near_groups_to *to, cudaStream_t stream) {
@@ -401,9 +441,13 @@ static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job 
     j.plan = *plan, j.to = *to, j.w = tmapi_near_nodes_of(plan);
     const tmapi_launch_shape slots = {(j.w.slots + 255) / 256 + !j.w.slots, 256, 0};
     const tmapi_launch_shape tiles = {j.w.tiles, 1024, 0};
+    const tmapi_launch_shape boxes = {(j.w.slots + 32767) / 32768, 1024, 0}; // of level 2
     error = cudaMemsetAsync(to->labels, 0xff, plan->set.n * 4ull, stream);
-    for (j.plan.phase = 0; j.plan.phase < 3 && !error; ++j.plan.phase)
-        error = tmap_near_launch(&j.plan, job, stream);
+    for (j.plan.phase = 0; j.plan.phase < 3 && !error; ++j.plan.phase) {
+        if (j.plan.phase == 2 && boxes.grid)
+            error = tmapi_launch((const void *)tmapi_near_whole_kernel, boxes, arguments, stream);
+        if (!error) error = tmap_near_launch(&j.plan, job, stream);
+    }
     if (!error)
         error = tmapi_launch((const void *)tmapi_near_least_kernel, slots, arguments, stream);
     if (!error)
