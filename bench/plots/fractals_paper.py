@@ -109,7 +109,8 @@ def claims_fig7(results, form, launch):
         gains_of = box_gains(results, work, size, form)
         if 32 in gains_of:
             rows.append(claim(f"× BB, ρ = 32, {launch}, {work.upper()}", "6 to 12",
-                              sig(gains_of[32]), between(gains_of[32], 6, 12)))
+                              sig(gains_of[32]), between(gains_of[32], 6, 12),
+                              "our BB reads cells only, theirs all places" if work == "rd" else "-"))
         most[work] = max((gain, rho) for rho, gain in gains_of.items())
         best[work] = ratio(box_best(results, work, size, "bb")[1],
                            box_best(results, work, size, form)[1])
