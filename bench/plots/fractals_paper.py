@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The claims of the fractals' paper beside what was measured."""
 from .results import RHOS, WORKS, least, pick, ratio, side
-from .text import CLAIMS, between, claim, order, sig, stated, table, up_to
+from .text import CLAIMS, below, beside, between, claim, farthest, order, sig, stated, table, up_to
 
 # The largest levels of the paper: RD and CA ended one earlier for want of memory.
 PAPER_LEVELS = {"sw": 16, "rd": 15, "ca": 15}
@@ -21,6 +21,21 @@ FIG11_ORDERS = (
 # And gains: test, variant, GPU, the most per cent over shuffles.
 FIG11_GAINS = (("sw", 2, "Titan V", 20), ("sw", 2, "Titan RTX", 40), ("rd", 2, "Titan V", 20),
                ("rd", 2, "Titan RTX", 30))
+
+# The authors' data: github.com/crinavar/gpumaps, commit d14547f (June 2019), fractals/test1-simple_write and
+# test2-reduction, data/d_B3_DEV0.dat to d_B5_DEV1.dat: means for ρ = 8, 16, 32 of BB, shuffles, variant 1 and, with
+# ρ = 32, variant 2, at the largest level of the paper. V: GPU 0, R: GPU 1 of Table 2.
+THEIR_DATA = {
+    "best ρ of BB, SW, RD, CA": "SW 32 (V), 16 (R), RD 16 (R)",
+    "× BB, ρ = 32, tiles, SW": "6.16 (V), 6.16 (R)", "× BB, ρ = 32, tiles, RD": "11.7 (R)",
+    "× BB, the most with one ρ for both, tiles": "SW 42.0 (V), 25.9 (R), RD 29.6 (R), ρ = 8, none smaller",
+    "× BB, each with its best ρ, tiles": "SW 8.49 (V), 8.56 (R), RD 17.7 (R)",
+    "best ρ of λ, tiles, SW": "16 (V), 8 (R)", "best ρ of λ, tiles, RD": "8 (R)",
+    "variant 2 over shuffles, SW, Titan V": "+19.2%", "variant 2 over shuffles, SW, Titan RTX": "+36.8%",
+    "variant 2 over shuffles, RD, Titan RTX": "+23.4%",
+    "variant 1 over shuffles, SW, Titan RTX": "+4.8%, +7.0%", "variant 1 over shuffles, RD, Titan RTX": "+0.4%, +0.9%",
+    "variant 1, in some configurations": "+7.0 to -7.8%",
+}
 
 # Where lambda gets a replica's box from, besides the arithmetic hash; and the two launches of bench_block.
 HASH_OTHERS = (("table_constant", "H[] in constant memory"), ("table_shared", "H[] in shared memory"),
@@ -94,7 +109,8 @@ def claims_fig7(results, form, launch):
         gains_of = box_gains(results, work, size, form)
         if 32 in gains_of:
             rows.append(claim(f"× BB, ρ = 32, {launch}, {work.upper()}", "6 to 12",
-                              sig(gains_of[32]), between(gains_of[32], 6, 12)))
+                              sig(gains_of[32]), between(gains_of[32], 6, 12),
+                              "our BB reads cells only, theirs all places" if work == "rd" else "-"))
         most[work] = max((gain, rho) for rho, gain in gains_of.items())
         best[work] = ratio(box_best(results, work, size, "bb")[1],
                            box_best(results, work, size, form)[1])
@@ -104,40 +120,38 @@ def claims_fig7(results, form, launch):
             up_to((gain for gain, _ in most.values()), 75)))
         rows.append(claim(f"× BB, each with its best ρ, {launch}", "up to 9", ", ".join(
             f"{work.upper()} {sig(gain)}" for work, gain in best.items()), up_to(best.values(), 9),
-            "6 to 12 contradicts it: [A10](errata.md#a10-two-gains-over-the-bounding-box-sections-62-and-7)"))
+            "SW's alone: [A10](errata.md#a10-two-gains-over-the-bounding-box-sections-62-and-7)"))
     for work, size in levels.items():
         rho = box_best(results, work, size, form)[0]
         rows.append(claim(f"best ρ of λ, {launch}, {work.upper()}", "16", str(rho), stated(rho, 16)))
     starts = {work: box_n_0(results, work, form) for work in levels}
-    for work in levels:
-        late = [(gain, 1) for gains in box_curves(results, work, form).values()
-                for n, gain in gains if n >= PAPER_N_0]
-        rows.append(claim(f"ahead of BB from n, {launch}, {work.upper()}", str(PAPER_N_0),
-                          ", ".join(str(starts[work].get(rho, "-")) for rho in RHOS), order(late)))
+    early = [[gain for gains in box_curves(results, work, form).values() for n, gain in gains if n == PAPER_N_0 // 2]
+             for work in levels]
+    if levels:
+        rows.append(claim(f"ahead of BB below n = {PAPER_N_0}, {launch}", "with some ρ only", "from n = " + "; ".join(
+            f"{work.upper()} {', '.join(str(starts[work].get(rho, '-')) for rho in RHOS)}" for work in levels),
+            order(pair for gains in early if gains for pair in ((max(gains), 1), (1, min(gains))))))
     pairs = [(more, less) for found in starts.values()
              for less, more in zip(found.values(), list(found.values())[1:])]
     if pairs:
         rows.append(claim(f"the smaller ρ, the smaller that n, {launch}", "yes", "; ".join(
             f"{work.upper()} {min(found.values())} to {max(found.values())}"
             for work, found in starts.items()), order(pairs), "equal ones contradict nothing"))
-    for work in levels:
-        growth = box_growth(results, work, form)
-        pairs = [(more, gain) for gains in box_curves(results, work, form).values()
-                 for (n, gain), (_, more) in zip(gains, gains[1:]) if n >= PAPER_N_0]
-        if growth:
-            rows.append(claim(f"gain grows from n, {launch}, {work.upper()}", str(PAPER_N_0), str(growth),
-                              order(pairs)))
+    growth = {work: box_growth(results, work, form) for work in levels}
+    if any(growth.values()):
+        rows.append(claim(f"gain grows from n, {launch}", str(PAPER_N_0), ", ".join(
+            f"{work.upper()} {n}" for work, n in growth.items() if n), order(
+                (more, gain) for work in levels for gains in box_curves(results, work, form).values()
+                for (n, gain), (_, more) in zip(gains, gains[1:]) if n >= PAPER_N_0)))
     return rows
 
 
 def claims_bb(results):
     """BB's best blocks, which do not depend on lambda's launch."""
-    rows = []
-    for work, size in PAPER_LEVELS.items():
-        rho = box_best(results, work, size, "bb")[0]
-        if rho:
-            rows.append(claim(f"best ρ of BB, {work.upper()}", "32", str(rho), stated(rho, 32)))
-    return rows
+    best = {work.upper(): box_best(results, work, size, "bb")[0] for work, size in PAPER_LEVELS.items()}
+    best = {work: rho for work, rho in best.items() if rho}
+    return [claim(f"best ρ of BB, {', '.join(best)}", "32", ", ".join(map(str, best.values())),
+                  stated(farthest(best.values(), 32), 32))] if best else []
 
 
 def tensor_gains(results, work, variant, exact=False):
@@ -242,7 +256,7 @@ def table_fractal_claims(data):
     for form, launch in PAPER_LAUNCHES:
         rows += claims_fig7(results, form, launch)
     rows += claims_fig11(results)
-    return table(["gasket", *CLAIMS[1:]], rows)
+    return table(["gasket", *CLAIMS[1:]], beside(rows, THEIR_DATA))
 
 
 def table_fractal_forms(data):
@@ -257,15 +271,15 @@ SIMPLEX_WORKS = {"dummy3": "the map alone", "write3": "a write to each cell"}
 ROOTS = ("simplex_published", "simplex_published_f64")
 
 
-def simplex_best(results, work, n, *variants):
+def simplex_best(results, work, n, *variants, **more):
     """The fastest row of these variants, whatever the side of its tiles, or None."""
-    return results.best(work, "simplex", n, variants)
+    return results.best(work, "simplex", n, variants, **more)
 
 
-def simplex_spans(results, work, variants):
-    """{n: times as fast as the bounding box, each with its best ρ}."""
-    gains = {n: ratio(simplex_best(results, work, n, "bb"),
-                      simplex_best(results, work, n, *variants))
+def simplex_spans(results, work, variants, **more):
+    """{n: times as fast as the bounding box, each with its best ρ, or all with that of `more`}."""
+    gains = {n: ratio(simplex_best(results, work, n, "bb", **more),
+                      simplex_best(results, work, n, *variants, **more))
              for n in results.sizes(work, "simplex")}
     return {n: gain for n, gain in gains.items() if gain}
 
@@ -300,11 +314,21 @@ def claims_simplex(results):
             f"× the bounding box in time, published roots, {title}",
             "less than in threads, by the roots", values(gains["published"])
             + f"; n = {', '.join(map(str, gains['published']))}",
-            order([(max(space.values(), default=None), max(gains["published"].values()))]),
+            below(max(gains["published"].values()), max(space.values(), default=None)),
             f"exact map, n = {n}: {sig(blocks)} (by blocks), {sig(threads)} times (by threads) as fast as the roots"))
         rows.append(claim(
             f"× the bounding box in time, the exact map, {title}", "-",
             f"by blocks {values(gains['blocks'])}; by threads {values(gains['threads'])}"))
+    gains = {title: simplex_spans(results, work, ROOTS, rho=4) for work, title in SIMPLEX_WORKS.items()}
+    if all(gains.values()):
+        n = max(max(found) for found in gains.values())
+        slow, fast = (results.best("dummy3", "simplex", n, ("bb",), rho=rho) for rho in (4, 8))
+        rows.append(claim("× the bounding box in time, published roots, ρ = 4 for both",
+                          "less than in threads, by the roots",
+                          "; ".join(f"{title} {values(found)}" for title, found in gains.items()),
+                          below(max(max(found.values()) for found in gains.values()), space.get((n, 4))),
+                          "blocks of 64 threads: the bounding box alone takes "
+                          f"{sig(ratio(slow, fast))} times as long as with ρ = 8"))
     return rows
 
 

@@ -102,11 +102,16 @@ def same(values):
     return verdict(min(values) >= (1 - NEAR) * max(values))
 
 
-def grows(before, after):
-    """"Gains": agrees if the second is greater than the first, and not "the same" by the rule above."""
-    if None in (before, after):
+def below(less, more):
+    """"Less": agrees if the first is less than the second, and not "the same" by the rule above."""
+    if None in (less, more):
         return "-"
-    return verdict(before < (1 - NEAR) * after)
+    return verdict(less < (1 - NEAR) * more)
+
+
+def farthest(values, said):
+    """The value with the largest quotient to a stated number."""
+    return max(values, key=lambda value: max(value / said, said / value))
 
 
 def claim(what, paper, here, judged=None, why="-"):
@@ -115,6 +120,11 @@ def claim(what, paper, here, judged=None, why="-"):
     if judged == UNKNOWN and why in ("", "-"):
         raise ValueError(f"no reason why it cannot be known: {what}")
     return [what, paper, here, judged or "-", why]
+
+
+def beside(rows, data):
+    """Rows of claims, with the authors' own data beside what their paper says. data: by the first cell of a row."""
+    return [[row[0], f"{row[1]}; data {data[row[0]]}", *row[2:]] if row[0] in data else row for row in rows]
 
 
 def verdict(holds):
