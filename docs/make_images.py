@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/img: the fractals of the catalogue with their names, pictures of samples, the figures of
+"""Draws docs/img: the nine fractals of the paper's table 1 with their names, pictures of samples, the figures of
 docs/ideas.md (figures.py), the triangle of near pairs, and the strip of README.md.
 
     python3 docs/make_images.py

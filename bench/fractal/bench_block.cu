@@ -195,7 +195,7 @@ static void hash_all(sweep *s) {
         return;
     }
     j.out = (int *)kit_device(most * sizeof *j.out);
-    for (; j.fractal < TMAP_FRACTAL_COUNT; ++j.fractal) {
+    for (; j.fractal < (int)COUNT(hash_cases); ++j.fractal) {
         tmap_xy table[TMAP_REPLICAS_MAX] = {};
         const brute b = brute_make(hash_cases[j.fractal].rows);
         for (int i = 0; i < b.k; ++i)

@@ -50,7 +50,7 @@ TMAP_DEVICE tmap_xy hash_box(int form, int fractal, tmap_u32 beta, const tmap_xy
     if (form == HASH_DIGITS) return tmap_nbb_tau(tmap_fractal_at(fractal), beta);
 #define HASH_ONE(name, title, rows, k, sx, sy, tau_x, tau_y) \
     if (fractal == n++) return tmap_fractal_##name##_hash(beta);
-    TMAP_FRACTALS(HASH_ONE)
+    TMAP_FRACTALS_TABLE1(HASH_ONE)
 #undef HASH_ONE
     return tmap_xy();
 }
@@ -111,7 +111,7 @@ typedef void (*hash_map_kernel)(tmap_u32 r, tmap_u32 columns, tmap_u64 *sum, tma
 
 enum {
 #define HASH_NUMBER(name, title, rows, k, sx, sy, tau_x, tau_y) hash_of_##name,
-    TMAP_FRACTALS(HASH_NUMBER)
+    TMAP_FRACTALS_TABLE1(HASH_NUMBER)
 #undef HASH_NUMBER
 };
 
@@ -129,7 +129,7 @@ enum {
     HASH_KERNELS(name, TABLE_CONSTANT) \
     HASH_KERNELS(name, TABLE_SHARED) \
     HASH_KERNELS(name, DIGITS)
-TMAP_FRACTALS(HASH_FRACTAL)
+TMAP_FRACTALS_TABLE1(HASH_FRACTAL)
 #undef HASH_FRACTAL
 #undef HASH_KERNELS
 
@@ -145,7 +145,7 @@ typedef struct hash_case {
       hash_write_##name##_TABLE_SHARED, hash_write_##name##_DIGITS}, \
      {hash_map_##name##_ARITHMETIC, hash_map_##name##_TABLE_CONSTANT, \
       hash_map_##name##_TABLE_SHARED, hash_map_##name##_DIGITS}},
-static const hash_case hash_cases[] = {TMAP_FRACTALS(HASH_CASE)};
+static const hash_case hash_cases[] = {TMAP_FRACTALS_TABLE1(HASH_CASE)};
 #undef HASH_CASE
 
 #endif

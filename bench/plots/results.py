@@ -5,20 +5,16 @@ the fractals' paper.
 import json
 import math
 import os
+import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ("README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
              "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md", "docs/maps/fractal3.md", "docs/maps/near.md",
              "bench/results/h200/tables.md")
 
-# The catalogue of catalogue.h: title, k, sx, sy.
-FRACTALS = {
-    "gasket": ("Sierpinski gasket", 3, 2, 2), "carpet": ("Sierpinski carpet", 8, 3, 3),
-    "vicsek": ("Vicsek fractal", 5, 3, 3), "x": ("X-fractal", 5, 3, 3),
-    "h": ("H-fractal", 7, 3, 3), "cantor": ("Cantor set", 2, 3, 1),
-    "chandelier": ("Chandelier", 4, 3, 2), "candy": ("Candy", 12, 4, 4),
-    "bottles": ("Empty bottles", 7, 3, 3),
-}
+with open(os.path.join(ROOT, "include/threadmap/fractal/catalogue.h"), encoding="utf-8") as header:
+    FRACTALS = {name: (title, *map(int, sizes)) for name, title, *sizes in  # title, k, sx, sy
+                re.findall(r'X\((\w+), "(.*?)", ".*?", (\d+), (\d+), (\d+)', header.read())}
 WORKS = {"sw": "Single write (SW)", "rd": "Reduction (RD)", "ca": "Cellular automaton (CA)"}
 DTYPES = {"sw": "i32", "rd": "i32", "ca": "u8"}  # of the paper's three tests
 BASES = {"bb": "BB", "bb_walk": "BB walking", "list": "list"}

@@ -11,7 +11,6 @@ import re
 
 from .ask import ask_rows, ask_sizes
 from .ask_model import predictions
-from .results import FRACTALS
 from .triangle_paper import triangle_gain, triangle_rows
 
 
@@ -190,7 +189,7 @@ def of_limit(work, dtypes, pick):
     def found(data, _):
         results = data["fractal"]
         return pick(results.task(work, dtype, domain, results.top("sw", domain))["limit_pct"]
-                    for domain in FRACTALS if domain not in ("cantor", "chandelier") for dtype in dtypes)
+                    for domain in results.domains("sw") if domain not in ("cantor", "chandelier") for dtype in dtypes)
     return found
 
 

@@ -33,7 +33,6 @@ import subprocess
 import tempfile
 
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
-           "gasket", "carpet", "vicsek", "x", "h", "cantor", "chandelier", "candy", "bottles",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
 ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "histogram", "label",
           "spill", "drmsd", "rmsd"]
@@ -172,12 +171,17 @@ class Fractal:
         self.numbers = (ctypes.c_uint64 * 5)(len(cells), len(rows[0]), len(rows), *tau)
 
 
-# The catalogue (catalogue.h).
-FRACTALS = {name: Fractal(*rows.split("/")) for name, rows in {
-    "gasket": "#./##", "carpet": "###/#.#/###", "vicsek": ".#./###/.#.", "x": "#.#/.#./#.#",
-    "h": "#.#/###/#.#", "cantor": "#.#", "chandelier": ".#./###", "candy": "#..#/####/####/#..#",
-    "bottles": ".#./###/###"}.items()}
-gasket, carpet, vicsek, x, h, cantor, chandelier, candy, bottles = FRACTALS.values()
+def _catalogue():
+    """The fractals of catalogue.h by name."""
+    path = os.path.join(include(), "threadmap", "fractal", "catalogue.h")
+    with open(path, encoding="utf-8") as file:
+        found = re.findall(r'X\((\w+), "[^"]*", "([#.\\n]*)"', file.read())
+    return {name: Fractal(*rows.split(r"\n")) for name, rows in found}
+
+
+FRACTALS = _catalogue()
+globals().update(FRACTALS)  # threadmap.gasket, threadmap.carpet, ...
+__all__ += FRACTALS
 
 
 class Plan:

@@ -7,7 +7,7 @@
 static const char help[] =
     "usage: explore compact [OPTION VALUE]...\n"
     "  --state    .npy that --out or state.h has written, or random (random)\n"
-    "  --fractal  gasket carpet vicsek x h cantor chandelier candy bottles, or rows: '#./##'\n"
+    "  --fractal  " FRACTAL_NAMES "or rows: '#./##'\n"
     "             (auto: the state's, or gasket)\n"
     "  --level    of the fractal (auto: the state's, or up to 2^32 cells; CPU machine: 2^16)\n"
     "  --seed     of the random state, 0 to 2^64 - 1 (1)\n"

@@ -6,7 +6,7 @@
 static const char help[] =
     "usage: explore fractal [OPTION VALUE]...\n"
     "  --work     write a number to every cell, sum random numbers, or a step of life (write)\n"
-    "  --fractal  gasket carpet vicsek x h cantor chandelier candy bottles, or rows: '#./##'\n"
+    "  --fractal  " FRACTAL_NAMES "or rows: '#./##'\n"
     "  --level    of the fractal, 0 to 64 (auto: up to 2^28 places; on the CPU machine 2^16)\n"
     "  --rho      side of the blocks of bounding box and lambda, 1 to 32 (16)\n"
     "  --rule     of life (B3/S23)\n"

@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: explore mandelbrot [OPTION VALUE]...\n"
-    "  --n          pixels along the sides, N or WxH, 1 to 32768 (auto: 4096; CPU machine: 256)\n"
+    "  --n          pixels along the sides, N or WxH, 1 to 32768 (auto: 4096; CPU machine: 1024)\n"
     "  --dwell      the most steps of a pixel, 1 to 2^30 (512)\n"
     "  --window     x0,x1,y0,y1 (-1.5,0.5,-1,1)\n"
     "  --g --r --B  parts at first, parts of a part, last side divided by r or more (8, 2, 8)\n"
@@ -55,7 +55,7 @@ static tmap_ask_params task_read(mandelbrot_task *t, const option *o, const mach
     const int automatic = !strcmp(o[N].value, "auto");
     parts = sscanf(o[N].value, "%5ux%5u%c", &p->nx, &p->ny, &rest);
     if (automatic)
-        p->nx = p->ny = m->cpu ? 256 : 4096;
+        p->nx = p->ny = m->cpu ? 1024 : 4096;
     else if (parts < 2)
         p->nx = p->ny = (tmap_u32)number("no --n from 1 to 32768", o[N].value, 1, 32768);
     if (parts == 3 || (p->nx - 1) >> 15 || (p->ny - 1) >> 15)

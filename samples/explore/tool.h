@@ -9,7 +9,7 @@
 #include "../picture.h"
 #include "explore.h"
 
-#include <threadmap/core.h>
+#include <threadmap/fractal/catalogue.h>
 
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -22,6 +22,10 @@
 typedef struct option {
     const char *name, *value;
 } option;
+
+// The names of the catalogue's fractals, for help texts.
+#define FRACTAL_NAME(name, title, rows, k, sx, sy, tau_x, tau_y) #name ", "
+#define FRACTAL_NAMES                                            TMAP_FRACTALS(FRACTAL_NAME)
 
 // Bad input: one line, so that only the first row of a value is shown, and exit status 2.
 static inline void bad(const char *what, const char *value) {

@@ -12,14 +12,15 @@
 #include <threadmap/fractal/ca.h>
 
 enum {
-    R = 4,     // level of the fractal
-    SIDE = 81, // of the matrix: 3^R
+    R = 5,      // level of the fractal
+    SIDE = 243, // of the matrix: 3^R
     PLACES = SIDE * SIDE,
-    STEPS = 5,
-    GAP = 2,           // elements between two frames of the picture
+    STEPS = 60,
+    NEXT = SIDE + 6,   // elements from a state of the picture to the next
     LIVING = 0xc43820, // colours
     DEAD = 0xbed6e6
 };
+static const int drawn[4] = {0, 1, 10, 60};
 
 // Half of the cells live at first, at random. Places that are no cells hold 0.
 static void first_state(tmap_nbb f, unsigned char *state) {
@@ -42,16 +43,18 @@ static int check_step(tmap_nbb f, tmap_ca_rule rule, const unsigned char *before
     return wrong;
 }
 
-// Draws all states side by side.
+// Draws some of the states, two in a row.
 static void draw(tmap_nbb f, unsigned char states[STEPS + 1][PLACES]) {
-    picture p =
-        picture_make((STEPS + 1) * (SIDE + GAP), SIDE, 2, "Life on the carpet, 0 to 5 steps");
-    for (tmap_u32 t = 0; t <= STEPS; ++t)
-        for (tmap_u32 y = 0; y < SIDE; ++y)
-            for (tmap_u32 x = 0; x < SIDE; ++x)
+    picture p = picture_make(2 * NEXT, 2 * NEXT, 2,
+                             "Life on the carpet of level 5, after 0, 1, 10 and 60 steps");
+    for (unsigned i = 0; i < 4; ++i) {
+        const unsigned char *state = states[drawn[i]];
+        for (unsigned y = 0; y < SIDE; ++y)
+            for (unsigned x = 0; x < SIDE; ++x)
                 if (tmap_nbb_contains(f, x, y, R))
-                    picture_set(&p, t * (SIDE + GAP) + x, y,
-                                states[t][y * SIDE + x] ? LIVING : DEAD);
+                    picture_set(&p, i % 2 * NEXT + x, i / 2 * NEXT + y,
+                                state[y * SIDE + x] ? LIVING : DEAD);
+    }
     picture_key(&p, LIVING, "living");
     picture_key(&p, DEAD, "dead");
     picture_save(&p, "automaton");
@@ -84,9 +87,10 @@ int main(void) {
     for (int t = 1; t <= STEPS; ++t) {
         int living = 0;
         for (int i = 0; i < PLACES; ++i) living += states[t][i];
-        printf("step %d: %d of %llu cells live\n", t, living, tmap_nbb_cells(f, R));
+        if (t < 5 || t % 10 == 0)
+            printf("step %2d: %5d of %llu cells live\n", t, living, tmap_nbb_cells(f, R));
         wrong += check_step(f, rule, states[t - 1], states[t]);
     }
     draw(f, states);
-    return check_result("5 steps of Life", wrong);
+    return check_result("60 steps of Life", wrong);
 }

@@ -2,6 +2,7 @@
 // 17_gravity.cu: a sum over all other points for each of n points (tmap_pairs_rows). The engine
 // visits each pair once and adds to both of its points. Here it is the acceleration of each body:
 //     a_i = sum over all j != i of mass_j (r_j - r_i) / (|r_j - r_i|^2 + SOFT)^(3/2)
+// Two discs that turn around heavy bodies pass each other, and pull tails out of each other.
 // nvcc -O3 -arch=native -I include samples/triangle/17_gravity.cu -o gravity
 #include "../check.h"
 #include "../picture.h"
@@ -9,15 +10,19 @@
 #include <threadmap/triangle/pairs_rows.h>
 
 enum {
-    N = 256,          // bodies
+    N = 768,          // bodies, half of them in each disc
     FRAMES = 5,       // of the picture, side by side
-    STEPS = 36,       // from a frame to the next
-    FRAME = 70,       // elements of a frame, each way; it shows coordinates from -2 to 2
-    INNER = 0xd04020, // colours: the half of the bodies that starts near the centre
-    OUTER = 0x2b6ca8  // and the other half
+    STEPS = 30,       // from a frame to the next
+    FRAME = 128,      // elements of a frame, each way
+    GAP = 3,          // elements between two frames
+    FIRST = 0xd04020, // colours
+    SECOND = 0x2b6ca8,
+    CENTRE = 0x202020,
+    GROUND = 0xf0f2f4
 };
-#define SOFT 0.01f // keeps the attraction of close bodies finite
-#define DT   0.02f // the time of a step
+#define SOFT  0.01f // keeps the attraction of close bodies finite
+#define DT    0.02f // the time of a step
+#define SHOWN 2.0f  // a frame shows coordinates from -SHOWN to SHOWN
 
 typedef struct gravity {
     const float3 *body;    // x, y, and the mass in z
@@ -59,12 +64,29 @@ __global__ void __launch_bounds__(TMAP_PAIRS_THREADS, 4) sum(tmap_pairs_plan pla
 }
 // [/snippet]
 
-static void draw_frame(picture *p, unsigned frame, const float3 *body) {
+// Two discs on their way to each other. Bodies 0 and 1 are their heavy centres, of mass 1.
+static void begin(float3 *body, float2 *speed) {
     for (int i = 0; i < N; ++i) {
-        const float x = (body[i].x + 2) / 4 * FRAME;
-        const float y = (body[i].y + 2) / 4 * FRAME;
+        const float side = i % 2 ? 1 : -1;
+        const float radius = i < 2 ? 0 : 0.15f + 0.5f * sqrtf((float)i / N);
+        const float x = radius * cosf(2.4f * (i / 2));
+        const float y = radius * sinf(2.4f * (i / 2));
+        const float turn = powf(radius * radius + SOFT, -0.75f); // the disc's speed / radius
+        body[i] = make_float3(1.2f * side + x, y, i < 2 ? 1 : 0.2f / N);
+        speed[i] = make_float2(-0.55f * side - turn * y, 0.46f * side + turn * x);
+    }
+}
+
+static void draw_frame(picture *p, unsigned frame, const float3 *body) {
+    const unsigned left = frame * (FRAME + GAP);
+    for (unsigned i = 0; i < FRAME * FRAME; ++i)
+        picture_set(p, left + i % FRAME, i / FRAME, GROUND);
+    for (int i = N - 1; i >= 0; --i) { // the centres last
+        const unsigned colour = i < 2 ? CENTRE : i % 2 ? SECOND : FIRST;
+        const float x = (body[i].x + SHOWN) / (2 * SHOWN) * FRAME;
+        const float y = (body[i].y + SHOWN) / (2 * SHOWN) * FRAME;
         if (x >= 0 && x < FRAME && y >= 0 && y < FRAME)
-            picture_set(p, frame * FRAME + (unsigned)x, (unsigned)y, i < N / 2 ? INNER : OUTER);
+            picture_set(p, left + (unsigned)x, (unsigned)y, colour);
     }
     printf("frame %u: body 0 is at (%7.4f, %7.4f)\n", frame, body[0].x, body[0].y);
 }
@@ -75,7 +97,8 @@ static int move(float3 *body, float2 *speed, const float2 *acceleration) {
     for (int i = 0; i < N; ++i) {
         float2 rest = acceleration[i]; // less the pulls of all bodies; body i adds 0 to itself
         for (int j = 0; j < N; ++j) add(&rest, -body[j].z, pull(body[i], body[j]));
-        wrong += !(hypotf(rest.x, rest.y) < 1e-4f);
+        wrong += !(hypotf(rest.x, rest.y) <
+                   1e-4f + 1e-5f * hypotf(acceleration[i].x, acceleration[i].y));
         add(&speed[i], DT, acceleration[i]);
     }
     for (int i = 0; i < N; ++i)
@@ -88,12 +111,9 @@ int main(void) {
     float2 speed[N];
     float3 *body;
     CHECK(cudaMallocManaged((void **)&body, N * sizeof *body));
-    for (int i = 0; i < N; ++i) {
-        const float radius = sqrtf((float)i / N); // an elliptic disc that turns
-        body[i] = make_float3(1.6f * radius * cosf(1.2f * i), radius * sinf(1.2f * i), 1.0f / N);
-        speed[i] = make_float2(-0.4f * body[i].y, 0.4f * body[i].x);
-    }
-    picture p = picture_make(FRAMES * FRAME, FRAME, 3, "Bodies after 0, 36, 72, 108, 144 steps");
+    begin(body, speed);
+    picture p = picture_make(FRAMES * (FRAME + GAP) - GAP, FRAME, 2,
+                             "Two discs after 0, 30, 60, 90, 120 steps");
     int wrong = 0;
     gravity g = {body, {NULL, NULL, NULL}};
     tmap_pairs_plan plan;
@@ -111,8 +131,9 @@ int main(void) {
     CHECK(cudaFree(body));
     CHECK(cudaFree(g.to.workspace));
     CHECK(cudaFree(g.to.result));
-    picture_key(&p, INNER, "inner half at the start");
-    picture_key(&p, OUTER, "outer half at the start");
+    picture_key(&p, FIRST, "first disc");
+    picture_key(&p, SECOND, "second disc");
+    picture_key(&p, CENTRE, "their centres");
     picture_save(&p, "gravity");
     return check_result("bodies that attract each other", wrong);
 }

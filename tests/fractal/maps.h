@@ -175,19 +175,23 @@ TMAP_FN tmap_u32 maps_wrong(const map_fractal *m, const map_vector *v) {
 }
 
 // With the fractal as a constant, one branch for each, so that the maps fold around its constants;
-// of the plane's fractals also the hashes of all replicas.
+// of table 1 also the hashes of all replicas.
 TMAP_FN tmap_u32 maps_constant(const map_fractal *m, const map_vector *v) {
     int n = 0;
     if (m->kind == 0) {
 #define MAPS_CONSTANT(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    if (m->constant == n++) { \
-        tmap_u32 wrong = maps_nbb(tmap_fractal_##name(), v); \
-        for (tmap_u32 beta = 0; beta < k; ++beta) \
-            MAPS_SAYS(hash, maps_same(maps_wide2(tmap_fractal_##name##_hash(beta)), \
-                                      maps_wide2(tmap_nbb_tau(m->f, beta)))); \
-        return m->constant == 0 ? wrong | maps_gasket(v) : wrong; \
-    }
+    if (m->constant == n++) wrong = maps_nbb(tmap_fractal_##name(), v);
+#define MAPS_HASH(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    for (tmap_u32 beta = 0; m->constant == at && beta < k; ++beta) \
+        MAPS_SAYS(hash, maps_same(maps_wide2(tmap_fractal_##name##_hash(beta)), \
+                                  maps_wide2(tmap_nbb_tau(m->f, beta)))); \
+    ++at;
+        int at = 0;
+        tmap_u32 wrong = 0;
         TMAP_FRACTALS(MAPS_CONSTANT)
+        TMAP_FRACTALS_TABLE1(MAPS_HASH)
+        if (m->constant == 0) wrong |= maps_gasket(v);
+        if (m->constant >= 0 && m->constant < n) return wrong;
     } else if (m->kind == 1) {
 #define MAPS_CONSTANT3(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
     if (m->constant == n++) return maps_nbb3(tmap_fractal3_##name(), v);

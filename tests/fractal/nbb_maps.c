@@ -200,7 +200,7 @@ static tmap_u64 call_everything(const map_subject *s, tmap_xyz64 a, tmap_u32 r) 
         sum += (tmap_u64)tmap_turned_check(t);
     }
 #define SUM_HASH(name, title, rows, k, sx, sy, tau_x, tau_y) SUM(tmap_fractal_##name##_hash(b.x));
-    TMAP_FRACTALS(SUM_HASH)
+    TMAP_FRACTALS_TABLE1(SUM_HASH)
     subject_sizes(s, r, sizes);
     for (int i = 0; i < 7; ++i) sum += sizes[i];
     return sum;

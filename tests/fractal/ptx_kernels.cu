@@ -50,10 +50,12 @@ __device__ static tmap_xyz64 at64(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
     KERNEL(delta64_##name, tmap_u32, POINT##dims##_64, prefix##_delta64(f, a, r))
 
 #define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
-    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_fractal_##name##_hash(a)) \
     MAPS(name, tmap_nbb, tmap_fractal_##name(), 2) \
     PIECES(name, tmap_nbb, tmap_fractal_##name(), 2, PLACE2)
 TMAP_FRACTALS(KERNELS)
+#define HASHES(name, title, rows, k, sx, sy, tau_x, tau_y) \
+    KERNEL(hash_##name, tmap_u32, tmap_xy, tmap_fractal_##name##_hash(a))
+TMAP_FRACTALS_TABLE1(HASHES)
 
 #define KERNELS3(name, title, layers, k, sx, sy, sz, tau_x, tau_y, tau_z) \
     MAPS(name, tmap_nbb3, tmap_fractal3_##name(), 3) \

@@ -15,7 +15,7 @@ from math import prod
 
 from common import Random, U32, U64, mix, run
 
-CATALOGUE = [
+CATALOGUE = [  # in the order of catalogue.h
     ("gasket", "#./##"),
     ("carpet", "###/#.#/###"),
     ("vicsek", ".#./###/.#."),
@@ -77,9 +77,9 @@ HEADER = """\
 #
 # A to D: level_max32, level_max64, linear_level_max32, linear_level_max64. SIZES: the hash of the boxes
 # of the replicas, and of the sizes of 10 to 14 levels. SMALL: of all blanks and cells of small levels.
-# LARGE: of random cells and holes of large levels. The readers make the same vectors by replication and
-# from the same random digits, compare the hashes, and ask the maps of each vector. A few of the
-# vectors, to be read, follow each line:
+# LARGE: of random cells and holes of large levels, each fractal's from random digits of its own. The readers
+# make the same vectors by replication and from the same digits, compare the hashes, and ask the maps of each
+# vector. The numbers of the fractal in catalogue{n}.h, and a few of the vectors, follow each line, to be read:
 #
 """
 
@@ -198,15 +198,17 @@ def numbers(vectors, dims):
         yield from (x for x in values if x <= U64)
 
 
-def fractal_lines(name, text, dims, random):
+def fractal_lines(name, text, dims):
     f = Fractal(text, dims)
     limits = [f.level_max(U32, False), f.level_max(U64, False),
               f.level_max(U32, True), f.level_max(U64, True)]
     sizes, small = list(size_vectors(f, limits)), list(small_vectors(f))
-    large = list(large_vectors(f, limits, random))
+    large = list(large_vectors(f, limits, Random(mix(name.encode()))))
     boxes = [n for box in f.tau for n in box]
     hashes = [mix(boxes + list(numbers(sizes, dims))), mix(numbers(small, dims)), mix(numbers(large, dims))]
     yield " ".join(map(str, (name, text, *limits, *hashes)))
+    digits = [sum(box[a] << 8 // dims * i for i, box in enumerate(f.tau)) for a in range(dims)]
+    yield "# numbers " + ", ".join([*map(str, (f.k, *f.sides)), *(f"{n:#x}ull" for n in digits)])
     holes = [v for v in large if v[0] == "hole"]
     cells = [v for v in large if v[0] == "cell"]
     for word, *values in (sizes[-3], small[-1], cells[4], cells[-1], holes[len(holes) // 2]):
@@ -214,10 +216,9 @@ def fractal_lines(name, text, dims, random):
 
 
 def generate(top, fractals, dims):
-    random = Random(20240229)
     yield top
     for name, text in fractals:
-        yield "".join(line + "\n" for line in fractal_lines(name, text, dims, random))
+        yield "".join(line + "\n" for line in fractal_lines(name, text, dims))
 
 
 if __name__ == "__main__":

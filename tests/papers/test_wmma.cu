@@ -150,13 +150,13 @@ static void run_level(tmap_nbb f, tmap_u32 r) {
 
 // ---- one level more -----------------------------------------------------------------------------
 
-// What a fractal of the catalogue is exact to, and the first wrong tile, by linear index, of one
+// What a fractal of table 1 is exact to, and the first wrong tile, by linear index, of one
 // level more: the level of the tiles, or the last of 17 as the one of the cells in a tile.
 static const struct {
     const char *name;
     tmap_u32 level, first;
     tmap_xy right, found;
-} first_wrong[TMAP_FRACTAL_COUNT] = {
+} first_wrong[] = {
     {"gasket", 16, 1, {0, 2}, {0, 0}},          {"carpet", 7, 2097152, {2187, 0}, {2188, 0}},
     {"vicsek", 7, 0, {3280, 0}, {3281, 0}},     {"x", 7, 78125, {4374, 0}, {4376, 0}},
     {"h", 7, 823543, {4374, 0}, {4376, 0}},     {"cantor", 7, 128, {4374, 0}, {4376, 0}},
@@ -176,7 +176,7 @@ static std::string text_of(const char *path) {
 
 static void run_first_wrong(void) {
     const std::string text = text_of("docs/maps/papers.md");
-    for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
+    for (int i = 0; i < (int)COUNT(first_wrong); ++i) {
         const tmap_nbb f = tmap_fractal_at(i);
         const tmap_u32 level = first_wrong[i].level + 1, r = level < 16 ? level : 16, m = level - r;
         const tmap_xy w = omega_of(f, first_wrong[i].first);

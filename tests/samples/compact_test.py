@@ -6,11 +6,9 @@ import ast
 import os
 import struct
 
-from harness import QUICK, bad, bad_options, check_picture, fail, good, run, test
+from harness import CATALOGUE, QUICK, bad, bad_options, check_picture, fail, good, run, test
 
-ROWS = {'gasket': '#./##', 'carpet': '###/#.#/###', 'vicsek': '.#./###/.#.', 'x': '#.#/.#./#.#',
-        'h': '#.#/###/#.#', 'cantor': '#.#', 'chandelier': '.#./###',
-        'candy': '#..#/####/####/#..#', 'bottles': '.#./###/###'}
+ROWS = dict(CATALOGUE)
 NONE = ('--picture', 'none')
 
 

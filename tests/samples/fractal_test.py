@@ -6,18 +6,14 @@ import re
 from harness import QUICK, bad, bad_options, check_picture, fail, rows_of, run, test
 import harness
 
-FRACTALS = ['gasket', 'carpet', 'vicsek', 'x', 'h', 'cantor', 'chandelier', 'candy', 'bottles',
-            '##./#.#', '#', '.#\n##', r'#.\n.#\n##', '#/#']
-SIDES = {'gasket': (2, 2), 'carpet': (3, 3), 'vicsek': (3, 3), 'x': (3, 3), 'h': (3, 3),
-         'cantor': (3, 1), 'chandelier': (3, 2), 'candy': (4, 4), 'bottles': (3, 3)}
+ROWS = dict(harness.CATALOGUE)
+FRACTALS = [*ROWS, '##./#.#', '#', '.#\n##', r'#.\n.#\n##', '#/#']
 RHOS = (1, 2, 8, 16, 32)
 NONE = ('--picture', 'none')
 
 
 def side(fractal):
-    if fractal in SIDES:
-        return SIDES[fractal]
-    rows = re.split(r'\n|/|\\n', fractal)
+    rows = re.split(r'\n|/|\\n', ROWS.get(fractal, fractal))
     return len(rows[0]), len(rows)
 
 
@@ -55,7 +51,7 @@ def full():
         check_picture(path, lambda w, h: w > 600 and h > 500, 'default of life')
     for number, fractal in enumerate(FRACTALS):
         sx, sy = side(fractal)
-        small = {1: 6, 2: 5, 3: 3, 4: 3}[max(sx, sy)]
+        small = {1: 6, 2: 5, 3: 3, 4: 3}.get(max(sx, sy), 2)
         for turn, level in enumerate((0, 1, 2, small), number):
             for rho in (RHOS[turn % 5], RHOS[(turn + 2) % 5]):  # all five for each fractal
                 good('write', fractal, level, rho, *NONE)

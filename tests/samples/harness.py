@@ -14,6 +14,9 @@ import tempfile
 
 from pictures import PICTURE_PROBLEMS, picture
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'kat'))
+from generate import CATALOGUE  # [(name, rows)]
+
 QUICK = '--quick' in sys.argv
 folder, suffix = os.path.abspath(sys.argv[1]), sys.argv[2]
 explore = os.path.join(folder, 'explore' + suffix)

@@ -49,7 +49,7 @@ def full():
     if len(files()) != 2:
         fail(f'pictures {files()}')
     for path in files():
-        check_picture(path, lambda w, h: (w, h) == (512, 512 + 60), 'default')
+        check_picture(path, lambda w, h: (w, h) == (1024, 1024 + 60), 'default')
     for n in ('8', '100x37', '37x100', '129'):
         good(SET, '--n', n, '--dwell', '100', '--g', '3', '--B', '2', *NONE)
     for g, r, more in ((1, 2, ['--B', '1']), (2, 2, ['--B', '4']), (3, 3, ['--B', '2']),

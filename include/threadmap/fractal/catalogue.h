@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// catalogue.h: the nine NBB fractals of the paper's table 1 as constants, with their hash tables
-// H[], and arithmetic in place of the tables; your own fractals from rows of text; and the gasket's
+// catalogue.h: NBB fractals as constants, with their hash tables H[]: the nine of the paper's table
+// 1, and arithmetic in place of their tables; your own fractals from rows of text; and the gasket's
 // maps by bits.
 //
 // In a kernel a constructor such as tmap_fractal_carpet(), or tmap_nbb_make with numbers, is a
@@ -10,10 +10,10 @@
 
 #include "nbb.h"
 
-// The catalogue: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
+// The paper's table 1: X(name, title, rows, k, sx, sy, tau_x, tau_y), rows from the top, replicas
 // numbered row by row. The paper's text does not show the rows of the Chandelier, the Candy and the
 // Empty bottles; they are inferred from k and s.
-#define TMAP_FRACTALS(X) \
+#define TMAP_FRACTALS_TABLE1(X) \
     X(gasket, "Sierpinski gasket", "#.\n##", 3, 2, 2, 0x100ull, 0x110ull) \
     X(carpet, "Sierpinski carpet", "###\n#.#\n###", 8, 3, 3, 0x21020210ull, 0x22211000ull) \
     X(vicsek, "Vicsek fractal", ".#.\n###\n.#.", 5, 3, 3, 0x12101ull, 0x21110ull) \
@@ -24,13 +24,20 @@
     X(candy, "Candy", "#..#\n####\n####\n#..#", 12, 4, 4, 0x303210321030ull, 0x332222111100ull) \
     X(bottles, "Empty bottles", ".#.\n###\n###", 7, 3, 3, 0x2102101ull, 0x2221110ull)
 
+// The catalogue: table 1 first, then others, one X(...) a line. Others have no hash.
+#define TMAP_FRACTALS(X) TMAP_FRACTALS_TABLE1(X)
+
 // tmap_fractal_gasket(), tmap_fractal_carpet(), ...: the fractal, as a constant.
 #define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
     TMAP_FN tmap_nbb tmap_fractal_##name(void) { return tmap_nbb_make(k, sx, sy, tau_x, tau_y); }
 TMAP_FRACTALS(TMAPI_FRACTAL)
 #undef TMAPI_FRACTAL
 
-#define TMAP_FRACTAL_COUNT 9
+#define TMAPI_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) +1
+enum { TMAPI_FRACTAL_COUNT = 0 TMAP_FRACTALS(TMAPI_FRACTAL) };
+#undef TMAPI_FRACTAL
+// The number of fractals in the catalogue.
+#define TMAP_FRACTAL_COUNT ((int)TMAPI_FRACTAL_COUNT)
 
 // Fractal number i of the catalogue, 0 <= i < TMAP_FRACTAL_COUNT; any other i gives the gasket.
 TMAP_FN tmap_nbb tmap_fractal_at(int i) {
@@ -142,10 +149,10 @@ TMAP_FN int tmap_fractal_from_text(const char *text, tmap_nbb *out) {
 
 // ---- arithmetic hashes --------------------------------------------------------------------------
 //
-// tmap_fractal_NAME_hash(beta): the box of replica beta in the grid of fractal NAME, H[beta], by a
-// few additions, products, shifts and masks in place of a table. beta: 0..k-1; a larger beta gives
-// some box, in the grid or not, by arithmetic modulo 2^32. Law: the same as tmap_nbb_tau for the
-// fractal's constants.
+// tmap_fractal_NAME_hash(beta), for the fractals of table 1: the box of replica beta in the grid of
+// fractal NAME, H[beta], by a few additions, products, shifts and masks in place of a table. beta:
+// 0..k-1; a larger beta gives some box, in the grid or not, by arithmetic modulo 2^32. Law: the
+// same as tmap_nbb_tau for the fractal's constants.
 // Source: the gasket's is equation 15 of Navarro et al., FGCS 113 (2020); tests/kat/search_hash.py
 // finds the others.
 

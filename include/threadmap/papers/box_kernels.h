@@ -164,7 +164,7 @@ TMAP_DEVICE void tmapi_box_ca(int map, tmap_nbb f, tmap_box b, tmap_u32 row, tma
     TMAPI_BOX_KERNEL(TMAP_BOX_LAMBDA_BALLOT, ballot, which, fractal)
 #define TMAPI_BOX_FRACTAL(name, title, rows, k, sx, sy, tau_x, tau_y) \
     TMAPI_BOX_BOXES(name, tmap_fractal_##name())
-TMAP_FRACTALS(TMAPI_BOX_FRACTAL)
+TMAP_FRACTALS_TABLE1(TMAPI_BOX_FRACTAL)
 #undef TMAPI_BOX_FRACTAL
 TMAPI_BOX_BOXES(any, f)
 TMAPI_BOX_LAMBDAS(gasket, tmap_fractal_gasket())
@@ -196,7 +196,7 @@ TMAPI_BOX_LAMBDAS(any, f)
             TMAPI_BOX_ROW(work, gasket), TMAPI_BOX_ROW(work, any)}; \
         if (map >= TMAP_BOX_LAMBDA) \
             return lambdas[!tmap_nbb_equal(f, tmap_fractal_gasket())][map - TMAP_BOX_LAMBDA]; \
-        TMAP_FRACTALS(TMAPI_BOX_SAME_##work) \
+        TMAP_FRACTALS_TABLE1(TMAPI_BOX_SAME_##work) \
         TMAPI_BOX_ANY(work) \
     }
 #define TMAPI_BOX_ANY(work) \
