@@ -357,9 +357,8 @@ static inline cudaError_t tmap_each_plan_make(int work, tmap_nbb f, tmap_u32 r, 
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_error(tmap_each_plan_of(work, f, r, pitch, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.shared);
-    if (error) return error;
-    *out = p, out->kernel = kernel;
-    return cudaSuccess;
+    if (!error) p.kernel = kernel, *out = p;
+    return error;
 }
 
 // tmap_each_plan_loop_of for a plan with a kernel, on the current device. Returns

@@ -406,9 +406,8 @@ static inline cudaError_t tmap_each3_plan_make(int work, tmap_turned t, tmap_u32
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
     if (!error) error = tmapi_launch_error(tmap_each3_plan_of(work, t, r, pitch, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.shared);
-    if (error) return error;
-    *out = p, out->kernel = kernel;
-    return cudaSuccess;
+    if (!error) p.kernel = kernel, *out = p;
+    return error;
 }
 
 // tmap_each3_plan_share_of with CUDA's error codes: cudaErrorInvalidValue for TMAP_EINVAL.
