@@ -39,13 +39,7 @@ static inline tmap_u64 random_pitch(tmap_nbb f, tmap_u32 r) {
 
 // ---- engines ------------------------------------------------------------------------------------
 
-enum { // as tmap_each_work
-    VISIT,
-    UPDATE,
-    FOLD,
-    STENCIL,
-    ENGINES
-};
+enum { VISIT, UPDATE, FOLD, STENCIL, ENGINES }; // as tmap_each_work
 
 static inline cudaError_t engine_plan(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                       const void *kernel, tmap_each_plan *plan) {

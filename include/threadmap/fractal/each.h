@@ -25,9 +25,9 @@
 //     tmap_each_stencil        TMAP_EACH_STENCIL  a cell from its neighbours (stencil.h)
 //     tmap_each_stencil_words  TMAP_EACH_WORDS    the same, one bit per cell
 //
-// The kind of work chooses a fast loop. Every call but the last is correct with a plan of any kind
-// but the last, and visits every cell of the plan's share exactly once. Plans and calls for words
-// belong together.
+// The kind of work chooses a fast loop. The last call needs a plan for words, and plans for words
+// are for it alone. Every other call is correct with any other plan, and visits every cell of the
+// plan's share exactly once.
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory, which can be
 // any multiple of 4. Launch a kernel that needs more with more bytes (cudaLaunchKernel in place of

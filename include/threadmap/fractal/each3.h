@@ -29,9 +29,9 @@
 //     tmap_each3_stencil  TMAP_EACH_STENCIL  a cell from its 26 neighbours (stencil3.h)
 //     tmap_each3_words    TMAP_EACH_WORDS    the same, one bit per cell
 //
-// The first three have the same plans. Each call but the last is right with a plan of any kind but
-// the last; a stencil is slow with the plan of another kind. Plans and calls for words belong
-// together.
+// The first three have the same plans. The last call needs a plan for words, and plans for words
+// are for it alone. Every other call is right with any other plan, but a stencil is slow with one
+// that is not for stencils.
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes

@@ -373,7 +373,7 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 }
 
 // Does the work of tmap_each_stencil for words of one bit per cell (compact.h), all cells of a word
-// at once, with a plan of TMAP_EACH_WORDS. A rule computes one word from nine:
+// at once, with a plan for TMAP_EACH_WORDS. A rule computes one word from nine:
 //     static __device__ void rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
 //                                 void *next) { // places that are no cells have zeros
 //         const tmap_u32 *v = (const tmap_u32 *)nine;
