@@ -128,8 +128,8 @@ int main(void) {
     const tmap_facts facts = {{90, 132, 2048, 32, 65536, 65536, 233472, 232448, 1024, 2, 1},
                               {32, 0, 1024, 90}}; // of a GPU that need not be here
     tmap_each_plan plan;
-    return tmap_each_plan_of(tmap_fractal_gasket(), 99, 0, &facts, &plan) != TMAP_ERANGE ||
-           tmap_each_plan_of(tmap_fractal_gasket(), 9, 0, &facts, &plan) != TMAP_OK;
+    return tmap_each_plan_of(TMAP_EACH_VISIT, tmap_fractal_gasket(), 99, 0, &facts, &plan) != TMAP_ERANGE ||
+           tmap_each_plan_of(TMAP_EACH_VISIT, tmap_fractal_gasket(), 9, 0, &facts, &plan) != TMAP_OK;
 }
 END
   quick= # optimizes less, where nvcc can

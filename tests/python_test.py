@@ -22,10 +22,10 @@ int main(void) {
     tmap_each_plan cells[4];
     tmap_pairs_plan pairs[2];
     memset(cells, 0, sizeof cells), memset(pairs, 0, sizeof pairs);
-    if (tmap_each_plan_of(tmap_fractal_gasket(), 12, 4096, &facts, cells) ||
-        tmap_each_update_plan_of(tmap_fractal_carpet(), 7, 0, &facts, cells + 1) ||
-        tmap_each_fold_plan_of(tmap_fractal_vicsek(), 6, 0, &facts, cells + 2) ||
-        tmap_each_stencil_plan_of(tmap_fractal_gasket(), 9, 0, &facts, cells + 3) ||
+    if (tmap_each_plan_of(TMAP_EACH_VISIT, tmap_fractal_gasket(), 12, 4096, &facts, cells) ||
+        tmap_each_plan_of(TMAP_EACH_UPDATE, tmap_fractal_carpet(), 7, 0, &facts, cells + 1) ||
+        tmap_each_plan_of(TMAP_EACH_FOLD, tmap_fractal_vicsek(), 6, 0, &facts, cells + 2) ||
+        tmap_each_plan_of(TMAP_EACH_STENCIL, tmap_fractal_gasket(), 9, 0, &facts, cells + 3) ||
         tmap_pairs_plan_of(3001, 3, 4, &facts, pairs) ||
         tmap_pairs_rows_plan_of(70000, 2, 8, 16, &facts, pairs + 1)) return 1;
     printf("%%llu %%llu %%llu %%llu %%llu ", tmap_each_fold_bytes(cells + 2, 8),

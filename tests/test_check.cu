@@ -343,26 +343,30 @@ static cudaError_t by_frames(const test_case *c) {
 static cudaError_t by_cells(const test_case *c) {
     const job j = memory(c);
     tmap_each_plan plan;
-    must(tmap_each_fold_plan_make(tmap_fractal_gasket(), 9, 0, c->kernel, &plan));
+    must(tmap_each_plan_make(TMAP_EACH_FOLD, tmap_fractal_gasket(), 9, 0, c->kernel, &plan));
     return tmap_each_launch(&plan, &j, 0);
 }
 static cudaError_t by_words(const test_case *c) {
     const job j = memory(c);
     tmap_each_plan plan;
-    must(tmap_each_stencil_words_plan_make(tmap_fractal_gasket(), 7, c->kernel, &plan));
+    must(tmap_each_plan_make(TMAP_EACH_WORDS, tmap_fractal_gasket(), 7, TMAP_COMPACT, c->kernel,
+                             &plan));
     return tmap_each_launch(&plan, &j, 0);
 }
 static cudaError_t by_cells3(const test_case *c) {
     const tmap_pitch3 tight = {0, 0};
     const job j = memory(c);
     tmap_each3_plan plan;
-    must(tmap_each3_plan_make(tmap_fractal3_menger(), 3, tight, c->kernel, &plan));
+    must(tmap_each3_plan_make(TMAP_EACH_VISIT, tmap_turned_plain(tmap_fractal3_menger()), 3, tight,
+                              c->kernel, &plan));
     return tmap_each3_launch(&plan, &j, 0);
 }
 static cudaError_t by_words3(const test_case *c) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     const job j = memory(c);
     tmap_each3_plan plan;
-    must(tmap_each3_words_plan_make(tmap_fractal3_menger(), 3, c->kernel, &plan));
+    must(tmap_each3_plan_make(TMAP_EACH_WORDS, tmap_turned_plain(tmap_fractal3_menger()), 3,
+                              compact, c->kernel, &plan));
     return tmap_each3_launch(&plan, &j, 0);
 }
 static cudaError_t by_no_plan(const test_case *c) {

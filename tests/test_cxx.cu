@@ -221,6 +221,7 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS)
 
 // ---- runs ---------------------------------------------------------------------------------------
 
+// The first four as tmap_each_work.
 typedef enum form { EACH, UPDATE, FOLD, STENCIL, PAIRS_FOLD, PAIRS_ROWS, PAIRS_STORE } form;
 
 static const struct {
@@ -245,10 +246,7 @@ static const struct {
 static cudaError_t run_cells(form of, const void *kernel, job *j) {
     const tmap_nbb f = tmap_fractal_gasket();
     tmap_each_plan plan;
-    const cudaError_t error = of == EACH     ? tmap_each_plan_make(f, R, 0, kernel, &plan)
-                              : of == UPDATE ? tmap_each_update_plan_make(f, R, 0, kernel, &plan)
-                              : of == FOLD   ? tmap_each_fold_plan_make(f, R, 0, kernel, &plan)
-                                             : tmap_each_stencil_plan_make(f, R, 0, kernel, &plan);
+    const cudaError_t error = tmap_each_plan_make(of, f, R, 0, kernel, &plan);
     return error ? error : tmap_each_launch(&plan, j, 0);
 }
 

@@ -146,7 +146,7 @@ static void sweep_host(sweep *s) {
     tmap_each_plan plan;
     write_i32 job = {NULL, 7};
     job.out = (int *)kit_device(32 * 32 * sizeof(int));
-    CHECK(tmap_each_plan_make(f, 5, 0, (const void *)engine_write_i32, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, f, 5, 0, (const void *)engine_write_i32, &plan));
     for (int planned = 0; planned < 2; ++planned) {
         bench_row row = bench_row_begin(&s->d, "launch", planned ? "each" : "empty", "gasket");
         bench_key(&row, "size", "5");

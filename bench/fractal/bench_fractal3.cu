@@ -171,8 +171,10 @@ TMAP_FRACTALS3(KERNELS)
 static const struct {
     const char *name, *variants[VARIANTS];
     const void *engine;
-} works[2] = {{"sw", {"bb", "bb_walk", "lambda", "each"}, (const void *)write_each},
-              {"rd", {"bb", "bb_walk", "lambda", "fold"}, (const void *)sum_fold}};
+    int work; // of the engine
+} works[2] = {
+    {"sw", {"bb", "bb_walk", "lambda", "each"}, (const void *)write_each, TMAP_EACH_VISIT},
+    {"rd", {"bb", "bb_walk", "lambda", "fold"}, (const void *)sum_fold, TMAP_EACH_FOLD}};
 
 // The kernel of a work and of a variant other than the engine.
 static const void *kernel_of(const job *j) {
@@ -287,7 +289,8 @@ static void sweep_volume(sweep *s, tmap_nbb3 f, const char *name, tmap_u32 r) {
         bench_key(&row, "size", "%u", r);
         bench_key_text(&row, "dtype", "i32");
         if (!bench_wants(&s->d, &row)) continue;
-        CHECK(tmap_each3_plan_make(f, r, tight, works[j.work].engine, &j.plan));
+        CHECK(tmap_each3_plan_make(works[j.work].work, tmap_turned_plain(f), r, tight,
+                                   works[j.work].engine, &j.plan));
         if (j.work == 0) {
             fill_volume<<<4096, 256>>>(j, GAP);
             run(&j);

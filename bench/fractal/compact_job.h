@@ -98,7 +98,7 @@ static inline int job_plan(compact_job *j) {
     else if (task <= LIFE_U32 && j->at.form != BB && j->at.form != BB_BITS)
         error = tmap_ca_plan_make(f, r, pitch, tasks[task].size, &j->ca);
     else if (task == CYCLIC || task == HEAT_4 || task == HEAT_8)
-        error = tmap_each_stencil_plan_make(f, r, pitch, rules[task - CYCLIC], &j->plan);
+        error = tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, rules[task - CYCLIC], &j->plan);
     else if (task == DIFFUSION_F32 || task == DIFFUSION_F64)
         error = tmap_diffusion_plan_make(
             f, r, pitch, task == DIFFUSION_F64 ? TMAP_DIFFUSION_F64 : TMAP_DIFFUSION_F32, &j->plan);

@@ -117,15 +117,11 @@ static inline void engine_prepare(job *j) {
         (const void *)engine_write_i32, (const void *)engine_write_u8, (const void *)engine_update,
         (const void *)engine_sum_i32,   (const void *)engine_sum_f32,  (const void *)engine_sum_u8,
         (const void *)engine_life,      (const void *)engine_heat};
-    const void *kernel = kernels[j->w.task];
-    if (j->w.task <= SW_U8)
-        CHECK(tmap_each_plan_make(j->w.f, j->w.r, 0, kernel, &j->plan));
-    else if (j->w.task == UPDATE_F32)
-        CHECK(tmap_each_update_plan_make(j->w.f, j->w.r, 0, kernel, &j->plan));
-    else if (j->w.task <= RD_U8)
-        CHECK(tmap_each_fold_plan_make(j->w.f, j->w.r, 0, kernel, &j->plan));
-    else
-        CHECK(tmap_each_stencil_plan_make(j->w.f, j->w.r, 0, kernel, &j->plan));
+    const int work = j->w.task <= SW_U8        ? TMAP_EACH_VISIT
+                     : j->w.task == UPDATE_F32 ? TMAP_EACH_UPDATE
+                     : j->w.task <= RD_U8      ? TMAP_EACH_FOLD
+                                               : TMAP_EACH_STENCIL;
+    CHECK(tmap_each_plan_make(work, j->w.f, j->w.r, 0, kernels[j->w.task], &j->plan));
     j->blocks = kit_device(tmap_each_fold_bytes(&j->plan, 8));
     CHECK(cudaMemset(j->blocks, 0, 16));
 }

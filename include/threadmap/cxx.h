@@ -79,7 +79,7 @@ __device__ __forceinline__ void update(const tmap_each_plan &plan, Read read, Us
 }
 
 // Folds the elements of `in` at all cells of the plan's share into one accumulator, which begins
-// with zero: add(sum, cell, value), join(sum, other). plan: of tmap_each_fold_plan_make.
+// with zero: add(sum, cell, value), join(sum, other). plan: for TMAP_EACH_FOLD.
 template <class Real, class Sum, class Add, class Join>
 __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in, Sum zero, Add add,
                                      Join join, tmap_fold_to to) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ void fold(const tmap_each_plan &plan, const Real *in,
 
 // Sets out[cell] = rule(cell, around, nine) for every cell of the plan's share. around: one bit for
 // each of the nine places that is a cell of the fractal. nine: the values there, 0 where there is
-// no cell. plan: of tmap_each_stencil_plan_make.
+// no cell. plan: for TMAP_EACH_STENCIL.
 template <class Real, class Rule>
 __device__ __forceinline__ void stencil(const tmap_each_plan &plan, const Real *in, Real *out,
                                         Rule rule) {

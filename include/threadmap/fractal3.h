@@ -8,6 +8,7 @@
 
 #include "fractal/catalogue3.h"
 #include "fractal/each3.h"
+#include "fractal/each3_plan.h"
 #include "fractal/nbb3.h"
 #include "fractal/stencil3.h"
 #include "fractal/turned.h"

@@ -78,10 +78,7 @@ int threadmap_each(int kind, const tmap_u64 *f, tmap_u32 r, tmap_u64 pitch,
     const tmap_nbb nbb = tmap_nbb_make((tmap_u32)f[0], (tmap_u32)f[1], (tmap_u32)f[2], f[3], f[4]);
     int code = tmap_nbb_check(nbb);
     if (code) return code;
-    code = kind == 0   ? tmap_each_plan_of(nbb, r, pitch, facts, plan)
-           : kind == 1 ? tmap_each_update_plan_of(nbb, r, pitch, facts, plan)
-           : kind == 2 ? tmap_each_fold_plan_of(nbb, r, pitch, facts, plan)
-                       : tmap_each_stencil_plan_of(nbb, r, pitch, facts, plan);
+    code = tmap_each_plan_of(kind, nbb, r, pitch, facts, plan);
     if (!code) LAUNCH(plan, launch);
     return code;
 }
@@ -102,7 +99,7 @@ tmap_u64 threadmap_select_bytes(const tmap_pairs_plan *plan, int order) {
 }
 """
 
-# What plans are for: the kinds of the shim.
+# What plans are for: the kinds of the shim, which begin as tmap_each_work.
 EACH, UPDATE, FOLD, STENCIL, PAIRS, ROWS = range(6)
 # Orders of a list of pairs, as TMAP_PAIRS_ANY_ORDER and TMAP_PAIRS_FIXED_ORDER.
 PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER = range(2)

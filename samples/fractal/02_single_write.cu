@@ -79,8 +79,9 @@ int main(void) {
 
     // [snippet: each-launch]
     tmap_each_plan plan;
-    CHECK(tmap_each_plan_make(f, R, WIDTH, (const void *)draw_cells, &plan)); // once
-    CHECK(tmap_each_launch(&plan, &d, 0));                                    // again and again
+    const void *kernel = (const void *)draw_cells;
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, f, R, WIDTH, kernel, &plan)); // once
+    CHECK(tmap_each_launch(&plan, &d, 0));                                   // again and again
     // [/snippet]
     CHECK(cudaMemcpy(got, d.out, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d.out));

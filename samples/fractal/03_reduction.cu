@@ -88,8 +88,8 @@ int main(void) {
     // [snippet: fold-launch]
     tmap_each_plan update;
     tmap_each_plan fold;
-    CHECK(tmap_each_update_plan_make(f, R, 0, (const void *)scale_cells, &update));
-    CHECK(tmap_each_fold_plan_make(f, R, 0, (const void *)sum_cells, &fold));
+    CHECK(tmap_each_plan_make(TMAP_EACH_UPDATE, f, R, 0, (const void *)scale_cells, &update));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, R, 0, (const void *)sum_cells, &fold));
     const tmap_u64 bytes = tmap_each_fold_bytes(&fold, sizeof *result);
     CHECK(cudaMalloc(&sum.to.workspace, bytes));
     CHECK(cudaMemset(sum.to.workspace, 0, bytes)); // once: each launch leaves it cleared

@@ -87,7 +87,7 @@ int main(void) {
     CHECK(cudaMemcpy(a, want[0], sizeof got, cudaMemcpyHostToDevice));
 
     tmap_each_plan plan;
-    CHECK(tmap_each_stencil_plan_make(f, R, 0, (const void *)step_cells, &plan)); // once
+    CHECK(tmap_each_plan_make(TMAP_EACH_STENCIL, f, R, 0, (const void *)step_cells, &plan)); // once
     const heat there = {a, b, rate};
     const heat back = {b, a, rate};
     for (int t = 0; t < STEPS; t += 2) {

@@ -91,7 +91,8 @@ int main(void) {
     for (int i = 0; i < 2; ++i) CHECK(cudaMalloc((void **)&a[i], sizeof p));
     CHECK(cudaMemcpy(a[0], p, sizeof p, cudaMemcpyHostToDevice));
     tmap_each_plan plan;
-    CHECK(tmap_each_stencil_plan_make(f, R, TMAP_COMPACT, (const void *)go_cells, &plan));
+    const void *kernel = (const void *)go_cells;
+    CHECK(tmap_each_plan_make(TMAP_EACH_STENCIL, f, R, TMAP_COMPACT, kernel, &plan));
     picture frames =
         picture_make((MARKS - 1) * FRAME + SHOWN, SHOWN, 3,
                      "log10 of the chance relative to the corner after 5, 25, ... 3125 steps");

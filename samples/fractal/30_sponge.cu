@@ -125,13 +125,15 @@ int main(void) {
 
     // [snippet: each3-launch]
     const tmap_pitch3 tight = {0, 0}; // a volume of SIDE x SIDE x SIDE elements, without gaps
+    const tmap_turned t = tmap_turned_plain(f); // no copy is turned
+    const void *kernel = (const void *)measure_cells;
     tmap_each3_plan each;
-    CHECK(tmap_each3_plan_make(f, R, tight, (const void *)measure_cells, &each)); // once
-    CHECK(tmap_each3_launch(&each, &d, 0));                                       // again and again
+    CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, t, R, tight, kernel, &each)); // once
+    CHECK(tmap_each3_launch(&each, &d, 0));                                   // again and again
     // [/snippet]
 
     tmap_each3_plan fold;
-    CHECK(tmap_each3_plan_make(f, R, tight, (const void *)sum_cells, &fold));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_FOLD, t, R, tight, (const void *)sum_cells, &fold));
     const tmap_u64 bytes = tmap_each3_fold_bytes(&fold, sizeof *sum);
     CHECK(cudaMalloc(&s.to.workspace, bytes));
     CHECK(cudaMemset(s.to.workspace, 0, bytes)); // once: each launch leaves it cleared

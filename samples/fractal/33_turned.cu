@@ -132,9 +132,10 @@ int main(void) {
         const tmap_pitch3 compact = {TMAP_COMPACT, 0};
         const tmap_u64 cells = tmap_nbb3_cells(t.f, r);
         curve c;
+        const void *kernel = (const void *)note_cells;
         tmap_each3_plan plan;
         CHECK(cudaMallocManaged((void **)&c.path, cells * sizeof *c.path));
-        CHECK(tmap_each3_turned_plan_make(t, r, compact, (const void *)note_cells, &plan));
+        CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, t, r, compact, kernel, &plan));
         CHECK(tmap_each3_launch(&plan, &c, 0));
         // [/snippet]
         CHECK(cudaDeviceSynchronize());

@@ -34,7 +34,7 @@ int main(void) {
     tmap_each_plan p, same;
 
     // Visits: 16 warps of a multiprocessor, one block of 512 threads; tiles of 32 x 32.
-    expect(tmap_each_plan_of(gasket, 16, 0, &facts, &p) == TMAP_OK, "gasket");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 16, 0, &facts, &p) == TMAP_OK, "gasket");
     check_plan(&p, TMAP_EACH_COLUMNS, 132, 512, 177147, "gasket"); // 3^11
     expect(p.pitch == 65536 && p.tile_level == 5 && p.shared == 0 && p.holes, "gasket");
     // Half of them.
@@ -43,7 +43,7 @@ int main(void) {
     expect(tmap_each_plan_share_of(&p, 1, p.items) == TMAP_EINVAL, "a share too large");
 
     // Updates: 32 warps, which are two blocks.
-    expect(tmap_each_update_plan_of(gasket, 16, 70000, &facts, &p) == TMAP_OK, "update");
+    expect(tmap_each_plan_of(TMAP_EACH_UPDATE, gasket, 16, 70000, &facts, &p) == TMAP_OK, "update");
     check_plan(&p, TMAP_EACH_COLUMNS, 264, 512, 177147, "update");
     expect(tmap_each_plan_loop_of(&p, TMAP_EACH_LINEAR, &facts) == TMAP_OK, "linear");
     check_plan(&p, TMAP_EACH_LINEAR, 84076, 512, 43046721, "linear"); // 3^16 / 512, rounded up
@@ -52,30 +52,38 @@ int main(void) {
     expect(memcmp(&p, &same, sizeof p) == 0, "a plan is left alone");
 
     // Folds of a fractal of odd sides go by rows, in whole chunks for all warps.
-    expect(tmap_each_fold_plan_of(carpet, 9, 0, &facts, &p) == TMAP_OK, "fold");
+    expect(tmap_each_plan_of(TMAP_EACH_FOLD, carpet, 9, 0, &facts, &p) == TMAP_OK, "fold");
     check_plan(&p, TMAP_EACH_ROWS, 264, 512, 134217728, "fold"); // 8^9
     EXPECT(p.shared == tmap_rows_bytes(carpet, 9) && p.chunk % 32 == 0, "chunk %u", p.chunk);
     expect(tmap_each_fold_bytes(&p, 8) == 16 + 264 * 8, "bytes of a fold");
 
     // Stencils on compact storage: a thread for each of 512 cells of a tile.
-    expect(tmap_each_stencil_plan_of(carpet, 9, TMAP_COMPACT, &facts, &p) == TMAP_OK, "compact");
+    expect(tmap_each_plan_of(TMAP_EACH_STENCIL, carpet, 9, TMAP_COMPACT, &facts, &p) == TMAP_OK,
+           "compact");
     check_plan(&p, TMAP_EACH_COMPACT, 264, 512, 262144, "compact"); // 8^6 tiles
     EXPECT(p.tile_level == 3 && p.chunk == 1, "%u side by side", p.chunk);
-    expect(tmap_each_stencil_words_plan_of(carpet, 11, &facts, &p) == TMAP_OK, "words");
+    expect(tmap_each_plan_of(TMAP_EACH_WORDS, carpet, 11, TMAP_COMPACT, &facts, &p) == TMAP_OK,
+           "words");
     expect(p.r == 9 && p.word.cells == 64 && p.word.bytes == 8, "words");
 
     // Refusals, which write nothing.
     memset(&p, 0x77, sizeof p);
     same = p;
     none.kernel.registers = 255, none.device.block_registers = 1024;
-    expect(tmap_each_plan_of(gasket, 16, 0, &none, &p) == TMAP_ERANGE, "no block fits");
-    expect(tmap_each_plan_of(gasket, 33, 0, &facts, &p) == TMAP_ERANGE, "level");
-    expect(tmap_each_plan_of(gasket, 5, 31, &facts, &p) == TMAP_EINVAL, "pitch");
-    expect(tmap_each_plan_of(gasket, 5, 0, NULL, &p) == TMAP_EINVAL, "no facts");
-    expect(tmap_each_plan_of(gasket, 5, 0, &facts, NULL) == TMAP_EINVAL, "no plan");
-    expect(tmap_each_plan_of(tmap_nbb_make(0, 1, 1, 0, 0), 5, 0, &facts, &p) == TMAP_EINVAL,
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 16, 0, &none, &p) == TMAP_ERANGE,
+           "no block fits");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 33, 0, &facts, &p) == TMAP_ERANGE, "level");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 5, 31, &facts, &p) == TMAP_EINVAL, "pitch");
+    expect(tmap_each_plan_of(TMAP_EACH_WORDS, gasket, 5, 32, &facts, &p) == TMAP_EINVAL, "words");
+    expect(tmap_each_plan_of(5, gasket, 5, 0, &facts, &p) == TMAP_EINVAL, "no work");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 5, 0, NULL, &p) == TMAP_EINVAL, "no facts");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, gasket, 5, 0, &facts, NULL) == TMAP_EINVAL,
+           "no plan");
+    expect(tmap_each_plan_of(TMAP_EACH_VISIT, tmap_nbb_make(0, 1, 1, 0, 0), 5, 0, &facts, &p) ==
+               TMAP_EINVAL,
            "no fractal");
-    expect(tmap_each_stencil_words_plan_of(gasket, 29, &facts, &p) == TMAP_ERANGE, "words");
+    expect(tmap_each_plan_of(TMAP_EACH_WORDS, gasket, 29, TMAP_COMPACT, &facts, &p) == TMAP_ERANGE,
+           "words");
     expect(memcmp(&p, &same, sizeof p) == 0, "a refusal made a plan");
     return kit_end("each_plans");
 }

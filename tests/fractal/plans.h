@@ -39,19 +39,14 @@ static inline tmap_u64 random_pitch(tmap_nbb f, tmap_u32 r) {
 
 // ---- engines ------------------------------------------------------------------------------------
 
-enum { VISIT, UPDATE, FOLD, STENCIL, ENGINES };
+enum { VISIT, UPDATE, FOLD, STENCIL, ENGINES }; // as tmap_each_work
 
 static inline cudaError_t engine_plan(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                                       const void *kernel, tmap_each_plan *plan) {
-    switch (maker) {
-    case VISIT: return tmap_each_plan_make(f, r, pitch, kernel, plan);
-    case UPDATE: return tmap_each_update_plan_make(f, r, pitch, kernel, plan);
-    case FOLD: return tmap_each_fold_plan_make(f, r, pitch, kernel, plan);
-    case STENCIL: return tmap_each_stencil_plan_make(f, r, pitch, kernel, plan);
-    default: // of words, whose sheets are of level r
-        return tmap_each_stencil_words_plan_make(f, r + tmap_compact_word_of(f, 64).level, kernel,
-                                                 plan);
-    }
+    if (maker < ENGINES) return tmap_each_plan_make(maker, f, r, pitch, kernel, plan);
+    // of words, whose sheets are of level r
+    return tmap_each_plan_make(TMAP_EACH_WORDS, f, r + tmap_compact_word_of(f, 64).level,
+                               TMAP_COMPACT, kernel, plan);
 }
 
 // ---- ready kernels ------------------------------------------------------------------------------

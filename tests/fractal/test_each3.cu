@@ -190,11 +190,13 @@ static void run_walks(const scene *s, tmap_u64 *state) {
     tmap_u32 *want = (tmap_u32 *)kit_host(bytes);
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_each3_plan plan;
-    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)mark_cells, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, s->t, s->r, s->pitch, (const void *)mark_cells,
+                               &plan));
     plan.offset = s->offset;
     expect(tmap_each3_plan_places(&plan) <= s->elements, "places");
     launch(&plan, &m, state);
-    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)twice_cells, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_UPDATE, s->t, s->r, s->pitch, (const void *)twice_cells,
+                               &plan));
     plan.offset = s->offset;
     launch(&plan, &m, state);
     for (tmap_u64 i = 0; i < s->cells; ++i) {
@@ -214,7 +216,8 @@ static void run_fold(const scene *s, tmap_u64 *state) {
         const tmap_u64 *at = s->cell[i].at;
         want += host[element_of(s, i)] * (1 + at[0] + 3 * at[1] + 7 * at[2]);
     }
-    CHECK(tmap_each3_turned_plan_make(s->t, s->r, s->pitch, (const void *)sum_cells, &plan));
+    CHECK(
+        tmap_each3_plan_make(TMAP_EACH_FOLD, s->t, s->r, s->pitch, (const void *)sum_cells, &plan));
     plan.offset = s->offset;
     j.in = (const unsigned short *)kit_to_device(host, s->elements * 2);
     j.to.workspace = kit_guarded(tmap_each3_fold_bytes(&plan, 8));
@@ -230,7 +233,8 @@ static void run_fold(const scene *s, tmap_u64 *state) {
     expect(sum == want, "the fold of all shares");
 }
 
-// own: by the plan of the stencil's maker, which knows no turned copies; otherwise by another one.
+// own: by a plan for a stencil, which goes cell by cell where copies are turned; otherwise by one
+// for other work, which always does.
 static void run_stencil(const scene *s, int own, tmap_u64 *state) {
     const tmap_u64 bytes = s->elements * 4;
     tmap_u32 *in = (tmap_u32 *)kit_host(bytes), *want = (tmap_u32 *)kit_host(bytes);
@@ -247,19 +251,20 @@ static void run_stencil(const scene *s, int own, tmap_u64 *state) {
         want[element_of(s, i)] = blended(around, v, (tmap_u32)(at[2] + 5 * at[1]));
     }
     const void *kernel = (const void *)blend_cells;
-    CHECK(own ? tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, kernel, &plan)
-              : tmap_each3_turned_plan_make(s->t, s->r, s->pitch, kernel, &plan));
+    CHECK(tmap_each3_plan_make(own ? TMAP_EACH_STENCIL : TMAP_EACH_UPDATE, s->t, s->r, s->pitch,
+                               kernel, &plan));
     plan.offset = s->offset;
     b.in = (const tmap_u32 *)kit_to_device(in, bytes), b.out = (tmap_u32 *)kit_guarded(bytes);
     launch(&plan, &b, state);
     expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0,
-           own ? "a stencil" : "a stencil by the plan of another maker");
+           own ? "a stencil" : "a stencil by a plan for other work");
     if (!own) return;
 
     // A walk by a stencil's plan.
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_u64 wrong = 0;
-    CHECK(tmap_each3_stencil_plan_make(s->t.f, s->r, s->pitch, (const void *)mark_cells, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, (const void *)mark_cells,
+                               &plan));
     plan.offset = s->offset;
     launch(&plan, &m, state);
     const tmap_u32 *got = (const tmap_u32 *)kit_to_host(m.seen, bytes);
@@ -290,8 +295,9 @@ static void run_words(const scene *s, tmap_u64 *state) {
     unsigned char *in = (unsigned char *)kit_zeroed(all + 15);
     unsigned char *want = (unsigned char *)memset(kit_host(all), KIT_POISON, all);
     unsigned char *places = (unsigned char *)kit_host(TMAP_AROUND3 * word.bytes);
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     tmap_each3_plan plan;
-    CHECK(tmap_each3_words_plan_make(s->t.f, s->r, kernel, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_WORDS, s->t, s->r, compact, kernel, &plan));
     plan.offset = s->offset;
     for (tmap_u64 i = 0; i < s->cells; ++i) cells[i] = kit_below(state, 3) == 0;
     pack(s, cells, in + s->offset * word.bytes);
@@ -369,6 +375,8 @@ static void run_life(const scene *s, int steps, tmap_u64 *state) {
 static void run_refusals(void) {
     const tmap_xyz two = {2, 2, 2};
     const tmap_nbb3 f = tmap_nbb3_make(4, two, 0x04, 0x10, 0x40);
+    const tmap_turned t = tmap_turned_plain(f), turned = tmap_turned_set(t, 1, 9);
+    const tmap_turned none = tmap_turned_plain(tmap_nbb3_make(33, two, 0, 0, 0));
     const tmap_pitch3 tight = {0, 0}, narrow = {7, 0}, flat = {8, 63}, compact = {TMAP_COMPACT, 0};
     const void *kernel = (const void *)mark_cells;
     const tmap_ca_rule wide = {1u << 27, 0};
@@ -376,18 +384,26 @@ static void run_refusals(void) {
     char *a = (char *)kit_guarded(1024), *b = (char *)kit_guarded(1024);
     kit_case("refusals");
     memset(&plan, 0, sizeof plan), before = plan;
-    REFUSED(tmap_each3_plan_make(f, 3, narrow, kernel, &plan));
-    REFUSED(tmap_each3_plan_make(f, 3, flat, kernel, &plan));
-    REFUSED(tmap_each3_plan_make(f, 3, tight, kernel, NULL));
-    REFUSED(tmap_each3_plan_make(f, 3, tight, NULL, &plan));
-    REFUSED(tmap_each3_plan_make(tmap_nbb3_make(33, two, 0, 0, 0), 1, tight, kernel, &plan));
-    RETURNS(tmap_each3_plan_make(f, 22, tight, kernel, &plan), cudaErrorInvalidConfiguration);
-    RETURNS(tmap_each3_plan_make(f, 40, compact, kernel, &plan), cudaErrorInvalidConfiguration);
+    REFUSED(tmap_each3_plan_make(TMAP_EACH_VISIT, t, 3, narrow, kernel, &plan));
+    REFUSED(tmap_each3_plan_make(TMAP_EACH_VISIT, t, 3, flat, kernel, &plan));
+    for (int work = 0; work < TMAP_EACH_WORK_COUNT; ++work) {
+        REFUSED(tmap_each3_plan_make(work, t, 3, compact, kernel, NULL));
+        REFUSED(tmap_each3_plan_make(work, t, 3, compact, NULL, &plan));
+        REFUSED(tmap_each3_plan_make(work, none, 1, compact, kernel, &plan));
+        RETURNS(tmap_each3_plan_make(work, t, 40, compact, kernel, &plan),
+                cudaErrorInvalidConfiguration);
+    }
+    RETURNS(tmap_each3_plan_make(TMAP_EACH_VISIT, t, 22, tight, kernel, &plan),
+            cudaErrorInvalidConfiguration);
+    REFUSED(tmap_each3_plan_make(-1, t, 3, tight, kernel, &plan));
+    REFUSED(tmap_each3_plan_make(TMAP_EACH_WORK_COUNT, t, 3, tight, kernel, &plan));
+    REFUSED(tmap_each3_plan_make(TMAP_EACH_WORDS, t, 3, tight, kernel, &plan));
+    REFUSED(tmap_each3_plan_make(TMAP_EACH_WORDS, turned, 3, compact, kernel, &plan));
     RETURNS(tmap_life3_plan_make(f, 30, &plan), cudaErrorInvalidConfiguration);
     REFUSED(tmap_each3_launch(&plan, a, 0));
     REFUSED(tmap_each3_plan_share(&plan, 0, 0));
     expect(!memcmp(&plan, &before, sizeof plan), "a plan is left alone");
-    CHECK(tmap_each3_plan_make(f, 3, tight, kernel, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, t, 3, tight, kernel, &plan));
     REFUSED(tmap_each3_plan_share(&plan, 1, plan.items));
     REFUSED(tmap_each3_plan_share(&plan, plan.items + 1, 0));
     REFUSED(tmap_each3_launch(&plan, NULL, 0));
@@ -414,7 +430,7 @@ int main(void) {
         if (scene_make(&s, BRUTE_TURNED, r, most, &state)) {
             run_walks(&s, &state);
             run_fold(&s, &state);
-            if (s.cells < 3000) run_stencil(&s, 0, &state);
+            if (s.cells < 3000) run_stencil(&s, i % 2, &state);
         }
         if (scene_make(&s, BRUTE_DEEP, r, most, &state)) {
             run_walks(&s, &state);

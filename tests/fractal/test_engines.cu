@@ -259,7 +259,7 @@ static void run_words(const cells *c) {
     const int mark = kit_mark();
     const cells sheet = cells_make(c->f, c->r - word.level);
     tmap_each_plan plan;
-    CHECK(tmap_each_stencil_words_plan_make(c->f, c->r, kernel, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_WORDS, c->f, c->r, TMAP_COMPACT, kernel, &plan));
     for (int loop = 0; loop < TMAP_EACH_LOOP_COUNT; ++loop)
         RETURNS(tmap_each_plan_loop(&plan, loop),
                 loop == TMAP_EACH_COMPACT ? cudaSuccess : cudaErrorInvalidConfiguration);
@@ -383,7 +383,7 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
     tmap_u32 bits = 0xff;
     tmap_u64 *sums = (tmap_u64 *)kit_guarded(16), all = 0;
     tmap_each_plan plan;
-    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_histogram, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, r, 0, (const void *)fold_histogram, &plan));
     const tmap_u64 places = tmap_each_plan_places(&plan);
     tmap_u32 *words = (tmap_u32 *)kit_host(places * 4);
     for (tmap_u64 i = 0; i < places; ++i) words[i] = (tmap_u32)check_hash(i, 6);
@@ -404,7 +404,7 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
         of_plan(&plan);
         expect(memcmp(kit_to_host(got, sizeof want), &want, sizeof want) == 0, "histogram");
     }
-    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_smallest, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, r, 0, (const void *)fold_smallest, &plan));
     j.to.workspace = kit_guarded(tmap_each_fold_bytes(&plan, sizeof least));
     CHECK(cudaMemset(j.to.workspace, 0, 16));
     void *arguments[] = {&plan, &j, &bits};
@@ -412,7 +412,7 @@ static void run_accumulators(tmap_nbb f, tmap_u32 r) {
                            0));
     of_plan(&plan);
     expect(memcmp(kit_to_host(got, sizeof least), &least, sizeof least) == 0, "smallest");
-    CHECK(tmap_each_fold_plan_make(f, r, 0, (const void *)fold_parts, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, r, 0, (const void *)fold_parts, &plan));
     for (int i = 0; i < 3; ++i) { // of whole warps in any shape
         const dim3 blocks[] = {dim3(plan.block), dim3(8, 12), dim3(32)};
         CHECK(cudaMemset(sums, 0, 16));
@@ -432,7 +432,7 @@ static void run_far(void) {
     const cells c = cells_make(f, r);
     tmap_each_plan plan;
     tmap_u64 want = 0;
-    CHECK(tmap_each_fold_plan_make(f, r, pitch, kernels[0][FOLD], &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, kernels[0][FOLD], &plan));
     CHECK(tmap_each_plan_loop(&plan, TMAP_EACH_GROUPS));
     unsigned char *a = (unsigned char *)kit_device(tmap_each_plan_places(&plan));
     job j = {a, 0, {kit_guarded(tmap_each_fold_bytes(&plan, 8)), kit_guarded(8)}, 1};

@@ -88,14 +88,14 @@ static int world_begin(world *w) {
     if (w->dims == 2 && !w->kind)
         error = tmap_compact_life_plan_make(w->f, w->r, &w->plan);
     else if (w->dims == 2)
-        error = tmap_each_stencil_plan_make(
-            w->f, w->r, TMAP_COMPACT, w->kind == 1 ? (const void *)step_u8 : (const void *)step_f32,
-            &w->plan);
+        error = tmap_each_plan_make(TMAP_EACH_STENCIL, w->f, w->r, TMAP_COMPACT,
+                                    w->kind == 1 ? (const void *)step_u8 : (const void *)step_f32,
+                                    &w->plan);
     else if (!w->kind)
         error = tmap_life3_plan_make(w->f3, w->r, &w->plan3);
     else
-        error =
-            tmap_each3_stencil_plan_make(w->f3, w->r, compact, (const void *)step3_f32, &w->plan3);
+        error = tmap_each3_plan_make(TMAP_EACH_STENCIL, tmap_turned_plain(w->f3), w->r, compact,
+                                     (const void *)step3_f32, &w->plan3);
     if (error) return 0;
     w->bytes = w->kind ? tmap_mul_saturate(w->dims == 2 ? tmap_nbb_cells(w->f, w->r)
                                                         : tmap_nbb3_cells(w->f3, w->r),
@@ -292,10 +292,10 @@ static void run_refused(void) {
     void *state;
     kit_case("what is refused");
     CHECK(tmap_compact_life_plan_make(tmap_fractal_gasket(), 6, &plan));
-    CHECK(
-        tmap_each_stencil_plan_make(tmap_fractal_gasket(), 6, 0, (const void *)step_f32, &matrix));
-    CHECK(
-        tmap_each_plan_make(tmap_fractal_gasket(), 6, TMAP_COMPACT, (const void *)step_f32, &sums));
+    CHECK(tmap_each_plan_make(TMAP_EACH_STENCIL, tmap_fractal_gasket(), 6, 0,
+                              (const void *)step_f32, &matrix));
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, tmap_fractal_gasket(), 6, TMAP_COMPACT,
+                              (const void *)step_f32, &sums));
     const tmap_u32 size = plan.word.bytes;
     RETURNS(tmap_halo_make(0, size, 0, 1, &h), cudaErrorInvalidValue);
     RETURNS(tmap_halo_make(&plan, size, 0, 1, 0), cudaErrorInvalidValue);

@@ -37,7 +37,8 @@ static void run_update(void) {
     const scaling s = {a, 4};
     const tmap_pitch3 pitch = {wide, wide * high}; // of a volume of wide x high x deep floats
     tmap_each3_plan plan;
-    CHECK(tmap_each3_plan_make(f, R, pitch, (const void *)scale_cells, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_UPDATE, tmap_turned_plain(f), R, pitch,
+                               (const void *)scale_cells, &plan));
     plan.offset = (7 * high + 6) * wide + 5; // the fractal begins at place (5, 6, 7) of the volume
     CHECK(tmap_each3_launch(&plan, &s, 0));
     const float *got = (const float *)kit_to_host(a, places * sizeof *got);
@@ -113,7 +114,8 @@ static void run_stencil(void) {
         host[i] = (float)(check_hash(i, 1) % 1000 * 64);
     CHECK(cudaMemcpy(a, host, bytes, cudaMemcpyHostToDevice));
     tmap_each3_plan plan;
-    CHECK(tmap_each3_stencil_plan_make(f, R, compact, (const void *)flow_cells, &plan));
+    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, tmap_turned_plain(f), R, compact,
+                               (const void *)flow_cells, &plan));
     const heat there = {a, b, rate};
     const heat back = {b, a, rate};
     CHECK(tmap_each3_launch(&plan, &there, 0));
@@ -181,6 +183,7 @@ static void check_fire(tmap_nbb3 f, tmap_u64 start, const unsigned char *burns, 
 }
 
 static void run_words(void) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     const tmap_nbb3 f = tmap_fractal3_menger();
     for (tmap_u64 start = 7; start < 8000; start += 3001) {
         const tmap_u64 bytes = tmap_compact3_words_bytes(f, R);
@@ -189,7 +192,8 @@ static void run_words(void) {
         CHECK(cudaMemset(state[0], 0, bytes)); // no cell burns; idle bits are 0
 
         tmap_each3_plan plan;
-        CHECK(tmap_each3_words_plan_make(f, R, (const void *)spread_cells, &plan));
+        CHECK(tmap_each3_plan_make(TMAP_EACH_WORDS, tmap_turned_plain(f), R, compact,
+                                   (const void *)spread_cells, &plan));
         tmap_u64 word;
         tmap_u32 bit;
         tmap_compact3_bit(f, R, start, &word, &bit); // of cell number `start`

@@ -17,15 +17,9 @@ static const void *const kernel = (const void *)any_kernel;
 // The same as engine_plan from facts.
 static int engine_plan_of(int maker, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
                           const tmap_facts *facts, tmap_each_plan *plan) {
-    switch (maker) {
-    case VISIT: return tmap_each_plan_of(f, r, pitch, facts, plan);
-    case UPDATE: return tmap_each_update_plan_of(f, r, pitch, facts, plan);
-    case FOLD: return tmap_each_fold_plan_of(f, r, pitch, facts, plan);
-    case STENCIL: return tmap_each_stencil_plan_of(f, r, pitch, facts, plan);
-    default:
-        return tmap_each_stencil_words_plan_of(f, r + tmap_compact_word_of(f, 64).level, facts,
-                                               plan);
-    }
+    if (maker < ENGINES) return tmap_each_plan_of(maker, f, r, pitch, facts, plan);
+    return tmap_each_plan_of(TMAP_EACH_WORDS, f, r + tmap_compact_word_of(f, 64).level,
+                             TMAP_COMPACT, facts, plan);
 }
 
 // ---- numbers ------------------------------------------------------------------------------------
@@ -134,7 +128,7 @@ static void run_fold_share(void) {
     const tmap_nbb f = tmap_fractal_vicsek();
     tmap_each_plan plan;
     device_set(4, 132); // 9.0
-    CHECK(tmap_each_fold_plan_make(f, 8, 0, kernel, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, 8, 0, kernel, &plan));
     CHECK(tmap_each_plan_loop(&plan, TMAP_EACH_ROWS));
     check_share(&plan, 0, 130561);
     device_reset();
@@ -164,7 +158,8 @@ static void run_levels(void) {
                 cudaError_t error;
                 plan = same;
                 error = client ? tmap_compact_life_plan_make(f, r, &plan)
-                               : tmap_each_stencil_words_plan_make(f, r, kernel, &plan);
+                               : tmap_each_plan_make(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, kernel,
+                                                     &plan);
                 expect_level(error == (fits ? cudaSuccess : cudaErrorInvalidConfiguration),
                              "the last level of words", f, r);
                 expect_level(error ? memcmp(&plan, &same, sizeof same) == 0
@@ -200,7 +195,8 @@ static void run_limits(void) {
     for (int i = 0; i < TMAP_FRACTAL_COUNT; ++i) {
         tmap_each_plan plan;
         CHECK(cudaFuncGetAttributes(&before, kernel));
-        CHECK(tmap_each_stencil_plan_make(tmap_fractal_at(i), 6, TMAP_COMPACT, kernel, &plan));
+        CHECK(tmap_each_plan_make(TMAP_EACH_STENCIL, tmap_fractal_at(i), 6, TMAP_COMPACT, kernel,
+                                  &plan));
         CHECK(cudaFuncGetAttributes(&after, plan.kernel));
         if (after.maxDynamicSharedSizeBytes == before.maxDynamicSharedSizeBytes) continue;
         raised = 1;
@@ -246,13 +242,19 @@ static void run_refusals(void) {
     same = plan;
     for (unsigned i = 0; i < COUNT(bad); ++i) {
         kit_case("refusal %u", i);
-        RETURNS(tmap_each_plan_make(bad[i].f, bad[i].r, bad[i].pitch, kernel, &plan), bad[i].want);
+        for (int work = 0; work < TMAP_EACH_WORDS; ++work)
+            RETURNS(tmap_each_plan_make(work, bad[i].f, bad[i].r, bad[i].pitch, kernel, &plan),
+                    bad[i].want);
         expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
     }
-    CHECK(tmap_each_plan_make(gasket, 3, 0, kernel, &good));
+    REFUSED(tmap_each_plan_make(-1, gasket, 3, 0, kernel, &plan));
+    REFUSED(tmap_each_plan_make(TMAP_EACH_WORK_COUNT, gasket, 3, 0, kernel, &plan));
+    REFUSED(tmap_each_plan_make(TMAP_EACH_WORDS, gasket, 3, 0, kernel, &plan));
+    expect(memcmp(&plan, &same, sizeof plan) == 0, "a refusal wrote the plan");
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, gasket, 3, 0, kernel, &good));
     of_plan(&good);
-    REFUSED(tmap_each_plan_make(gasket, 3, 0, NULL, &plan));
-    REFUSED(tmap_each_plan_make(gasket, 3, 0, kernel, NULL));
+    REFUSED(tmap_each_plan_make(TMAP_EACH_VISIT, gasket, 3, 0, NULL, &plan));
+    REFUSED(tmap_each_plan_make(TMAP_EACH_VISIT, gasket, 3, 0, kernel, NULL));
     REFUSED(tmap_each_plan_share(NULL, 0, 1));
     REFUSED(tmap_each_plan_loop(NULL, 0));
     REFUSED(tmap_each_launch(NULL, &job, 0));
@@ -270,7 +272,8 @@ static void run_refusals(void) {
     REFUSED(tmap_each_plan_share(&plan, 0, 0));
     RETURNS(tmap_each_plan_loop_of(&plan, TMAP_EACH_LINEAR, &facts), TMAP_EINVAL);
     REFUSED(tmap_each_launch(&plan, &job, 0));
-    CHECK(tmap_each_plan_make(gasket, 27, 0, kernel, &plan)); // more tiles than 32 bits can count
+    // more tiles than 32 bits can count
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, gasket, 27, 0, kernel, &plan));
     expect(plan.loop == TMAP_EACH_LINEAR && plan.items == 7625597484987ull, "many cells");
     RETURNS(tmap_each_plan_loop(&plan, TMAP_EACH_COLUMNS), cudaErrorInvalidConfiguration);
     plan = good;
@@ -338,7 +341,7 @@ static void check_marks(const marks *m, tmap_u32 times, const char *what) {
 // The last `count` items, or all, of a loop that numbers cells as the linear index does.
 static void run_marks(tmap_nbb f, tmap_u32 r, int loop, tmap_u64 count) {
     tmap_each_plan plan;
-    CHECK(tmap_each_plan_make(f, r, loop == TMAP_EACH_COMPACT ? TMAP_COMPACT : 0,
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, f, r, loop == TMAP_EACH_COMPACT ? TMAP_COMPACT : 0,
                               (const void *)mark_cells, &plan));
     CHECK(tmap_each_plan_loop(&plan, loop));
     if (count > plan.items) count = plan.items;
@@ -372,7 +375,8 @@ static void run_graph(void) {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     tmap_each_plan plan;
-    CHECK(tmap_each_plan_make(tmap_fractal_carpet(), 6, 0, (const void *)mark_cells, &plan));
+    CHECK(tmap_each_plan_make(TMAP_EACH_VISIT, tmap_fractal_carpet(), 6, 0,
+                              (const void *)mark_cells, &plan));
     const marks m = marks_of(&plan);
     CHECK(cudaStreamCreate(&stream));
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

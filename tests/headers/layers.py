@@ -31,7 +31,7 @@ COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
 # a folder
 ENGINES = paths("launch", "cxx", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
-                "fractal/each3", "fractal/stencil3", "fractal/halo",
+                "fractal/each3", "fractal/each3_plan", "fractal/stencil3", "fractal/halo",
                 "triangle/near", "triangle/near_cell", "triangle/near_nearest", "triangle/near_rows",
                 "triangle/near_select", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
@@ -48,7 +48,8 @@ OPTIONAL = {"threadmap/nccl.h": {"nccl.h"}, "threadmap/share_memory.h": {"cuda.h
             "threadmap/raster/stripes_flood.h": {"nccl.h"}}
 WINGS = paths("fractal", "fractal3", "triangle", "adaptive")
 # What fractal3.h has of fractal/, in place of fractal.h.
-THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3", "fractal/stencil3")
+THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/each3_plan", "fractal/each3",
+              "fractal/stencil3")
 
 # 4: ready kernels with their launches
 CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",

@@ -458,7 +458,7 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     cudaError_t error;
     if (!out || (size != 1 && size != 4)) return cudaErrorInvalidValue;
     p.size = size;
-    error = tmap_each_stencil_plan_make(f, r, pitch, tmapi_ca_kernel(size), &p.each);
+    error = tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, tmapi_ca_kernel(size), &p.each);
     p.each.type = TMAPI_READY_CA | size;
     p.by_sectors =
         !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r);

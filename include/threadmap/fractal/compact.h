@@ -9,7 +9,7 @@
 // tmap_each_update, tmap_each_fold or tmap_each_stencil then runs on compact storage: cell.at is
 // the element, and cell.x and cell.y are those of a matrix.
 //
-//     tmap_each_stencil_plan_make(f, r, TMAP_COMPACT, (const void *)step_cells, &plan);
+//     tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, TMAP_COMPACT, (const void *)step_cells, &plan);
 //
 // Source: Navarro et al., FGCS 113 (2020), name compact storage as future work (section 7); lambda
 // and nu are theirs.
@@ -20,6 +20,17 @@
 
 // In place of a pitch: the plan is for compact storage.
 #define TMAP_COMPACT (~0ull)
+
+// The kinds of work that plans of each.h and each3.h are made for: the call of the kernel.
+typedef enum tmap_each_work {
+    TMAP_EACH_VISIT,   // tmap_each, tmap_each_into; tmap_each3
+    TMAP_EACH_UPDATE,  // tmap_each_update; tmap_each3_update
+    TMAP_EACH_FOLD,    // tmap_each_fold; tmap_each3_fold
+    TMAP_EACH_STENCIL, // tmap_each_stencil; tmap_each3_stencil
+    TMAP_EACH_WORDS    // tmap_each_stencil_words; tmap_each3_words
+} tmap_each_work;
+
+#define TMAP_EACH_WORK_COUNT 5
 
 // A cell: its coordinates in the fractal, and its element `at`: offset + y * pitch + x in a matrix,
 // offset + tmap_compact_index(f, x, y, r) in compact storage.

@@ -68,11 +68,12 @@ static inline const void *tmapi_compact_life_kernel(tmap_u32 bytes) {
 }
 
 // Makes a plan for tmap_compact_life, for fractal f of level r. See
-// tmap_each_stencil_words_plan_make for errors.
+// tmap_each_plan_make for errors.
 static inline cudaError_t tmap_compact_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_each_plan *out) {
     if (tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
-    const cudaError_t error = tmap_each_stencil_words_plan_make(
-        f, r, tmapi_compact_life_kernel(tmap_compact_word_of(f, r).bytes), out);
+    const cudaError_t error =
+        tmap_each_plan_make(TMAP_EACH_WORDS, f, r, TMAP_COMPACT,
+                            tmapi_compact_life_kernel(tmap_compact_word_of(f, r).bytes), out);
     if (!error) out->type = TMAPI_READY_COMPACT_LIFE | out->word.bytes;
     return error;
 }

@@ -92,8 +92,8 @@ static inline cudaError_t tmap_compact_matrix_plan_make(tmap_nbb f, tmap_u32 r, 
     const void *kernel = tmapi_compact_matrix_kernel(size);
     cudaError_t error;
     if (!out || pitch == TMAP_COMPACT) return cudaErrorInvalidValue;
-    error = tmap_each_update_plan_make(f, r, pitch, kernel, &matrix);
-    if (!error) error = tmap_each_update_plan_make(f, r, TMAP_COMPACT, kernel, &p.each);
+    error = tmap_each_plan_make(TMAP_EACH_UPDATE, f, r, pitch, kernel, &matrix);
+    if (!error) error = tmap_each_plan_make(TMAP_EACH_UPDATE, f, r, TMAP_COMPACT, kernel, &p.each);
     if (!error) error = tmap_each_plan_loop(&p.each, TMAP_EACH_COMPACT);
     if (error) return error;
     p.each.type = TMAPI_READY_COMPACT_MATRIX | size;

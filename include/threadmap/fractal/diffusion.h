@@ -74,7 +74,7 @@ static inline const void *tmapi_diffusion_kernel(int type) {
 static inline cudaError_t tmap_diffusion_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                                    tmap_each_plan *out) {
     const cudaError_t error =
-        tmap_each_stencil_plan_make(f, r, pitch, tmapi_diffusion_kernel(type), out);
+        tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, tmapi_diffusion_kernel(type), out);
     if (!error) out->type = TMAPI_READY_DIFFUSION | (tmap_u32)type;
     return error;
 }

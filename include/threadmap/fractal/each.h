@@ -9,23 +9,25 @@
 //     __global__ void __launch_bounds__(512, 2) paint_cells(tmap_each_plan plan, paint p) {
 //         tmap_each(&plan, dab, &p);
 //     }
-//     ... tmap_each_plan_make(f, r, 0, (const void *)paint_cells, &plan);
+//     ... tmap_each_plan_make(TMAP_EACH_VISIT, f, r, 0, (const void *)paint_cells, &plan);
 //     ... tmap_each_launch(&plan, &p, stream);
 //
 // The fractal of level r lies in a matrix whose rows are `pitch` elements apart, or in compact
-// storage (compact.h), with TMAP_COMPACT in place of the pitch. The host makes a plan once,
-// for one fractal, level, pitch and kernel, and passes it to the kernel by value. The kernel
-// makes one call:
+// storage (compact.h), with TMAP_COMPACT in place of the pitch. The host makes a plan once, for one
+// kind of work, fractal, level, pitch and kernel, and passes it to the kernel by value. The kernel
+// makes one call, whose kind of work the plan is made for:
 //
-//     tmap_each          calls a visitor at every cell; for kernels that only store
-//     tmap_each_into     the same, with prefetches of what the visitor stores to
-//     tmap_each_update   reads, and then uses or writes; faster where a kernel reads memory
-//     tmap_each_fold     folds all cells into one value (fold.h)
-//     tmap_each_stencil  computes a cell from its neighbours (stencil.h)
+//     tmap_each                TMAP_EACH_VISIT    a visitor at every cell; only stores
+//     tmap_each_into           TMAP_EACH_VISIT    the same, with prefetches of what it stores to
+//     tmap_each_update         TMAP_EACH_UPDATE   reads, and then uses or writes; faster where a
+//                                                 kernel reads memory
+//     tmap_each_fold           TMAP_EACH_FOLD     folds all cells into one value (fold.h)
+//     tmap_each_stencil        TMAP_EACH_STENCIL  a cell from its neighbours (stencil.h)
+//     tmap_each_stencil_words  TMAP_EACH_WORDS    the same, one bit per cell
 //
-// Each kind of work has a plan maker, which chooses a fast loop for it. Every call is correct with
-// a plan of any of these makers, and visits every cell of the plan's share exactly once. A plan of
-// words (tmap_each_stencil_words_plan_make) is for tmap_each_stencil_words alone.
+// The kind of work chooses a fast loop. The last call needs a plan for words, and plans for words
+// are for it alone. Every other call is correct with any other plan, and visits every cell of the
+// plan's share exactly once.
 //
 // The engine uses the first plan.shared bytes of the block's dynamic shared memory, which can be
 // any multiple of 4. Launch a kernel that needs more with more bytes (cudaLaunchKernel in place of
@@ -59,18 +61,9 @@ typedef enum tmap_each_loop {
 
 #define TMAP_EACH_LOOP_COUNT 5
 
-// The kinds of work. Each has a plan maker with its own preferences.
-typedef enum tmap_each_work {
-    TMAP_EACH_VISIT,   // tmap_each
-    TMAP_EACH_UPDATE,  // tmap_each_update
-    TMAP_EACH_FOLD,    // tmap_each_fold
-    TMAP_EACH_STENCIL, // tmap_each_stencil
-    TMAP_EACH_WORDS    // tmap_each_stencil_words
-} tmap_each_work;
-
-// A plan, made for one fractal, level, pitch and kernel. A share of the work is a range of items:
-// cells for _LINEAR, in the order of tmap_nbb_lambda_linear, and for _ROWS, row by row; tiles for
-// the other loops, in the order of tmap_nbb_lambda_linear of level r - tile_level.
+// A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
+// range of items: cells for _LINEAR, in the order of tmap_nbb_lambda_linear, and for _ROWS, row by
+// row; tiles for the other loops, in the order of tmap_nbb_lambda_linear of level r - tile_level.
 typedef struct tmap_each_plan {
     tmap_nbb f;
     tmap_u32 r;
@@ -116,34 +109,44 @@ static inline const char *tmap_each_loop_name(int loop) {
 
 // ---- a plan from facts --------------------------------------------------------------------------
 
-// What a kind of work prefers: resident warps per multiprocessor, cells per chunk of _ROWS, the
-// most places per cell at which a prefetch before a store pays, and the loops in the order in which
-// the maker tries them.
+// What a kind of work prefers.
 typedef struct tmapi_each_wish {
-    tmap_u32 warps, chunk, sparse;
-    int loops[3];
+    tmap_u32 warps;  // resident warps per multiprocessor, at most
+    tmap_u32 chunk;  // cells that a warp takes at a time in _ROWS, at most
+    tmap_u32 sparse; // places per cell, up to which a prefetch before a store pays
+    int loops[3];    // in the order in which the maker tries them
 } tmapi_each_wish;
 
 // Up to this number of cells a launch takes a few microseconds, and the shortest code is fastest.
 #define TMAPI_EACH_SMALL (1u << 16)
 
-// Stores prefer few warps in row order; reads prefer many warps and long chunks. One lane per
-// column fills complete memory lines where a tile is 32 places wide; elsewhere rows are faster.
+// The tuning table, a row for each kind of work: warps, chunk, sparse, loops. One lane per column
+// fills complete memory lines where a tile is 32 places wide; elsewhere rows are faster.
 static inline tmapi_each_wish tmapi_each_wish_of(tmap_u32 work, tmap_nbb f, tmap_u32 r,
                                                  tmap_u64 pitch) {
     const int tiny = tmap_nbb_cells(f, r) <= TMAPI_EACH_SMALL;
     const int whole = tmap_nbb_side_x(f, tmap_tile_level(f, TMAP_LEVEL_MAX)) == 32;
     const int first = tiny ? TMAP_EACH_LINEAR : whole ? TMAP_EACH_COLUMNS : TMAP_EACH_ROWS;
-    const int fold = tiny ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
-    const int compact = work == TMAP_EACH_WORDS ? TMAP_EACH_COMPACT : TMAP_EACH_LINEAR;
-    const tmapi_each_wish of_compact = {32, 0, 0, {TMAP_EACH_COMPACT, compact, compact}};
-    const tmapi_each_wish of_matrix[4] = {
-        {16, 1024, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}},
-        {32, 2048, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}},
-        {32, 4096, 4, {fold, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR}},
-        {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR, TMAP_EACH_LINEAR}},
-    };
-    return pitch == TMAP_COMPACT ? of_compact : of_matrix[work & 3];
+    const int groups = tiny ? TMAP_EACH_LINEAR : f.sx % 2 ? TMAP_EACH_ROWS : TMAP_EACH_GROUPS;
+    // Few warps in row order: of too many open rows the cache evicts unfinished sectors.
+    const tmapi_each_wish visit = {16, 1024, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}};
+    // Reads take many warps, and chunks long enough to hide the search for their first cell.
+    const tmapi_each_wish update = {32, 2048, 4, {first, TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}};
+    // Only reads, so still longer chunks. Groups of 16 bytes need sides that are powers of two.
+    const tmapi_each_wish fold = {32, 4096, 4, {groups, TMAP_EACH_GROUPS, TMAP_EACH_LINEAR}};
+    // Neighbours come from the lanes beside, in columns. A lane prefetches all of its column before
+    // it reads, which pays with one cell in 16 places.
+    const tmapi_each_wish stencil = {32, 2048, 16, {TMAP_EACH_COLUMNS, TMAP_EACH_LINEAR}};
+    // Tile by tile; cell by cell where tiles have too many numbers, but not for words.
+    const tmapi_each_wish compact = {32, 0, 0, {TMAP_EACH_COMPACT, TMAP_EACH_LINEAR}};
+    const tmapi_each_wish words = {32, 0, 0, {TMAP_EACH_COMPACT, TMAP_EACH_COMPACT}};
+    if (pitch == TMAP_COMPACT) return work == TMAP_EACH_WORDS ? words : compact;
+    switch (work) {
+    case TMAP_EACH_VISIT: return visit;
+    case TMAP_EACH_UPDATE: return update;
+    case TMAP_EACH_FOLD: return fold;
+    default: return stencil;
+    }
 }
 
 // 1 if this fractal and level have the loop. Sets *tile_level and *shared to what the loop needs.
@@ -290,16 +293,20 @@ static inline int tmap_each_plan_loop_of(tmap_each_plan *plan, int loop, const t
     return TMAP_OK;
 }
 
-// The plan of one kind of work; see tmap_each_plan_of. A plan for words is that of one sheet, a
-// fractal of level r minus the levels of a word.
-static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                     const tmap_facts *facts, tmap_each_plan *out) {
+// Makes the plan of tmap_each_plan_make from facts (launch.h), without a call of CUDA. out->kernel
+// becomes null. The code that launches the kernel must raise its limit of dynamic shared memory if
+// plan.shared exceeds 48 KB. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where tmap_each_plan_make
+// returns cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
+static inline int tmap_each_plan_of(int work, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                    const tmap_facts *facts, tmap_each_plan *out) {
     const tmap_compact_word cells_alone = {0, 1, 0};
     tmap_each_plan p;
     tmapi_each_wish wish;
     tmap_u64 width, cells, places;
     int code = TMAP_ERANGE;
     if (!out || !facts || tmap_nbb_check(f) != TMAP_OK) return TMAP_EINVAL;
+    if (work < 0 || work >= TMAP_EACH_WORK_COUNT) return TMAP_EINVAL;
+    if (work == TMAP_EACH_WORDS && pitch != TMAP_COMPACT) return TMAP_EINVAL;
     if (r > tmap_nbb_level_max32(f)) return TMAP_ERANGE;
     if (pitch == TMAP_COMPACT && r > tmap_nbb_linear_level_max64(f)) return TMAP_ERANGE;
     p.word = work == TMAP_EACH_WORDS ? tmap_compact_word_of(f, r) : cells_alone;
@@ -308,9 +315,9 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     places = tmap_mul_saturate(width, tmap_nbb_side_y(f, r));
     if (pitch && pitch < width) return TMAP_EINVAL;
     p.f = f, p.r = r, p.pitch = pitch ? pitch : width, p.offset = 0;
-    p.kernel = 0, p.work = work, p.type = 0, p.items = cells;
+    p.kernel = 0, p.work = (tmap_u32)work, p.type = 0, p.items = cells;
     if (tmap_each_plan_places(&p) == ~0ull) return TMAP_ERANGE;
-    wish = tmapi_each_wish_of(work, f, r, p.pitch);
+    wish = tmapi_each_wish_of(p.work, f, r, p.pitch);
     // Memory reads a sector before a partial write: if there are many, a prefetch pays.
     p.holes = pitch != TMAP_COMPACT && cells <= places / 4 * 3;
     p.dense = p.holes && cells >= places / wish.sparse;
@@ -320,61 +327,38 @@ static inline int tmapi_each_plan_of(tmap_u32 work, tmap_nbb f, tmap_u32 r, tmap
     return code;
 }
 
-// Makes the plan of tmap_each_plan_make from facts (launch.h), without a call of CUDA. out->kernel
-// becomes null. The code that launches the kernel must raise its limit of dynamic shared memory if
-// plan.shared exceeds 48 KB. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where tmap_each_plan_make
-// returns cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
-static inline int tmap_each_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, const tmap_facts *facts,
-                                    tmap_each_plan *out) {
-    return tmapi_each_plan_of(TMAP_EACH_VISIT, f, r, pitch, facts, out);
-}
-// Makes the plan of tmap_each_update_plan_make from facts; see tmap_each_plan_of.
-static inline int tmap_each_update_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                           const tmap_facts *facts, tmap_each_plan *out) {
-    return tmapi_each_plan_of(TMAP_EACH_UPDATE, f, r, pitch, facts, out);
-}
-
 #endif // !TMAP_NVRTC
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
 // ---- a plan from a kernel, and its launch -------------------------------------------------------
 
-static inline cudaError_t tmapi_each_plan_make(tmap_u32 work, tmap_nbb f, tmap_u32 r,
-                                               tmap_u64 pitch, const void *kernel,
-                                               tmap_each_plan *out) {
+// Makes the plan of a kernel, for fractal f of level r. A plan serves any number of launches on the
+// device that was current when it was made. work: a tmap_each_work, what the kernel calls. pitch:
+// elements from one row of the matrix to the next, at least the width sx^r; 0: that width;
+// TMAP_COMPACT: compact storage, which words need. kernel: a __global__ function, cast to const
+// void *. A level of more than 2^32 - 1 tiles gets the loop _LINEAR: gasket 26 to 31 (32 in compact
+// storage), carpet 14 to 20.
+// With TMAP_EACH_WORDS elements have tmap_compact_word_of(f, r).bytes bytes, out->r is the level of
+// a sheet, and out->word says what a word holds. The last levels are gasket 28 and carpet 15;
+// carpet 14 where a block has 64 KB of shared memory.
+// Returns cudaErrorInvalidValue for a null pointer, another `work`, a fractal that tmap_nbb_check
+// refuses, and a pitch below the width, or of words; cudaErrorInvalidConfiguration for a level
+// whose coordinates do not fit 32 bits or whose elements do not fit 64, for words with more than
+// 2^32 - 1 tiles in a sheet, and for a kernel whose block does not fit the device; otherwise a CUDA
+// error. *out is written only on success.
+// Cost: some calls of the CUDA runtime, which do not wait for the device.
+// Example: tmap_each_plan_make(TMAP_EACH_VISIT, tmap_fractal_carpet(), 10, 0,
+// (const void *)draw_cells, &plan).
+static inline cudaError_t tmap_each_plan_make(int work, tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
+                                              const void *kernel, tmap_each_plan *out) {
     tmap_facts facts;
     tmap_each_plan p;
     cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_error(tmapi_each_plan_of(work, f, r, pitch, &facts, &p));
+    if (!error) error = tmapi_launch_error(tmap_each_plan_of(work, f, r, pitch, &facts, &p));
     if (!error) error = tmapi_launch_shared(kernel, p.shared);
-    if (error) return error;
-    *out = p, out->kernel = kernel;
-    return cudaSuccess;
-}
-
-// Makes the plan of a kernel that calls tmap_each or tmap_each_into, for fractal f of level r. A
-// plan serves any number of launches on the device that was current when it was made. pitch:
-// elements from one row of the matrix to the next, at least the width sx^r; 0: that width;
-// TMAP_COMPACT: compact storage. kernel: a __global__ function, cast to const void *. A level of
-// more than 2^32 - 1 tiles gets the loop _LINEAR: gasket 26 to 31 (32 in compact storage), carpet
-// 14 to 20.
-// Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb_check refuses, and a
-// pitch below the width; cudaErrorInvalidConfiguration for a level whose coordinates do not fit 32
-// bits or whose elements do not fit 64, and for a kernel whose block does not fit the device;
-// otherwise a CUDA error. *out is written only on success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
-// Example: tmap_each_plan_make(tmap_fractal_carpet(), 10, 0, (const void *)draw_cells, &plan).
-static inline cudaError_t tmap_each_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                              const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_VISIT, f, r, pitch, kernel, out);
-}
-
-// Makes the plan of a kernel that calls tmap_each_update. Parameters and errors are those
-// of tmap_each_plan_make.
-static inline cudaError_t tmap_each_update_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                                     const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_UPDATE, f, r, pitch, kernel, out);
+    if (!error) p.kernel = kernel, *out = p;
+    return error;
 }
 
 // tmap_each_plan_loop_of for a plan with a kernel, on the current device. Returns

@@ -11,23 +11,27 @@
 //         tmap_each3(&plan, dab, &p);
 //     }
 //     const tmap_pitch3 tight = {0, 0};
-//     ... tmap_each3_plan_make(f, r, tight, (const void *)paint_cells, &plan);
+//     const tmap_turned t = tmap_turned_plain(f);
+//     ... tmap_each3_plan_make(TMAP_EACH_VISIT, t, r, tight, (const void *)paint_cells, &plan);
 //     ... tmap_each3_launch(&plan, &p, stream);
 //
 // The fractal of level r lies in a volume whose rows are pitch.row elements apart and whose planes
 // are pitch.plane elements apart, or in compact storage: pitch.row is TMAP_COMPACT, and element i
 // is cell tmap_nbb3_lambda_linear(i), or tmap_turned_lambda_linear(i) with turned copies. The host
-// makes a plan once, for one fractal, level, pitch and kernel, and passes it to the kernel by
-// value. The kernel makes one call, or several with a __syncthreads() between each two, because all
-// use the same shared memory:
+// makes a plan once (each3_plan.h), for one kind of work, fractal, level, pitch and kernel, and
+// passes it to the kernel by value. The kernel makes one call, or several with a __syncthreads()
+// between each two, because all use the same shared memory:
 //
-//     tmap_each3          calls a visitor at every cell; for kernels that only store
-//     tmap_each3_update   reads, and then uses or writes; faster where a kernel reads memory
-//     tmap_each3_fold     folds all cells into one value
-//     tmap_each3_stencil  computes a cell from its 26 neighbours (stencil3.h)
+//     tmap_each3          TMAP_EACH_VISIT    a visitor at every cell; for kernels that only store
+//     tmap_each3_update   TMAP_EACH_UPDATE   reads, and then uses or writes; faster where a kernel
+//                                            reads memory
+//     tmap_each3_fold     TMAP_EACH_FOLD     folds all cells into one value
+//     tmap_each3_stencil  TMAP_EACH_STENCIL  a cell from its 26 neighbours (stencil3.h)
+//     tmap_each3_words    TMAP_EACH_WORDS    the same, one bit per cell
 //
-// Each is right with a plan of any maker but that of words; a stencil is slow with the plan of
-// another maker.
+// The first three have the same plans. The last call needs a plan for words, and plans for words
+// are for it alone. Every other call is right with any other plan, but a stencil is slow with one
+// that is not for stencils.
 //
 // One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
 // deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
@@ -42,264 +46,7 @@
 #define TMAP_FRACTAL_EACH3_H
 
 #include "../fold.h"
-#include "../launch.h"
-#include "compact.h"
-#include "turned.h"
-
-// ---- the plan -----------------------------------------------------------------------------------
-
-// A cell: its coordinates in the fractal, and its element `at`: offset + z * plane + y * row + x in
-// a volume; in compact storage offset + tmap_nbb3_nu_linear64, or tmap_turned_nu_linear64.
-typedef struct tmap_cell3 {
-    tmap_u32 x, y, z;
-    tmap_u64 at;
-} tmap_cell3;
-
-// Where a volume's rows and planes begin, in elements. row: from one row to the next, at least the
-// width sx^r; 0: that width; TMAP_COMPACT: compact storage, without regard to `plane`. plane: from
-// one plane to the next, at least row * sy^r less the unused end of its last row; 0: row * sy^r.
-typedef struct tmap_pitch3 {
-    tmap_u64 row, plane;
-} tmap_pitch3;
-
-// A plan, made for one fractal, level, pitch and kernel. A share of the work is a range of items:
-// parts of `chunk` cells of the tiles of a line, line by line; for a stencil, tiles in the order of
-// tmap_nbb3_lambda_linear of level r - tile_level.
-typedef struct tmap_each3_plan {
-    tmap_nbb3 f;
-    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
-    tmap_u32 turned;                 // 1: a copy is turned
-    tmap_u32 r;
-    tmap_u32 tile_level, cells; // of a tile
-    tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
-    tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
-    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
-                                // tile. Of a stencil: all of a tile; 1
-    tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
-    tmap_compact_word word;     // compact.h; bytes 0: elements are cells
-    tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
-    tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
-                     // it, for a fractal inside a larger volume
-    tmap_u64 items;  // of the complete fractal
-    tmap_u64 first, count; // this launch's share of them
-    // the launch
-    const void *kernel;           // null unless the maker received one
-    tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
-    tmap_u32 warps;               // resident warps of the device
-    tmap_u32 tiles;               // of a stencil: that a block takes at a time; otherwise 0
-    tmap_u32 type;                // as in tmap_each_plan
-} tmap_each3_plan;
-
-// The number of elements from the first place of the fractal to its last, both included, counted
-// from plan->offset. In compact storage: the number of cells, or of words. Saturates at 2^64 - 1.
-TMAP_FN tmap_u64 tmap_each3_plan_places(const tmap_each3_plan *plan) {
-    const tmap_u32 r = plan->r;
-    tmap_u64 places = tmap_nbb3_side_x(plan->f, r);
-    if (plan->pitch.row == TMAP_COMPACT) return tmap_nbb3_cells(plan->f, r);
-    for (int axis = 0; axis < 2; ++axis) {
-        const tmap_u64 side = axis ? tmap_nbb3_side_z(plan->f, r) : tmap_nbb3_side_y(plan->f, r);
-        const tmap_u64 more =
-            tmap_mul_saturate(side - 1, axis ? plan->pitch.plane : plan->pitch.row);
-        places = more > ~0ull - places ? ~0ull : places + more;
-    }
-    return places;
-}
-
-// The widest tile: a place of a tile has 15 bits, and a row of a tile is a word.
-#define TMAPI_EACH3_SIDE 32u
-// The most cells of a tile in compact storage.
-#define TMAPI_EACH3_COMPACT 1024u
-
-// The rows of a tile of level m: y fastest, then z.
-TMAP_FN tmap_u32 tmapi_each3_row_count(tmap_nbb3 f, tmap_u32 m) {
-    return (tmap_u32)(tmap_nbb3_side_y(f, m) * tmap_nbb3_side_z(f, m));
-}
-
-// Bytes of shared memory: the bits of each line and of each row of a tile of level m, and the
-// places of the tile.
-TMAP_FN tmap_u64 tmapi_each3_list_bytes(tmap_nbb3 f, tmap_u32 m, tmap_u32 lines) {
-    const tmap_u64 places = tmap_mul_saturate(2, tmap_nbb3_cells(f, m));
-    return 4 * (lines + tmapi_each3_row_count(f, m)) + (places > ~0ull - 3 ? places : places + 3);
-}
-
-#if !TMAP_NVRTC
-
-// ---- a plan from facts --------------------------------------------------------------------------
-
-// The sides of a box of level `level`.
-static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
-    const tmap_xyz sides = {tmapi_pow32(f.sx, level), tmapi_pow32(f.sy, level),
-                            tmapi_pow32(f.sz, level)};
-    return sides;
-}
-
-// Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
-// its line, the largest that fits 32 tiles an axis.
-static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
-    const int volume = p->pitch.row != TMAP_COMPACT;
-    const int lines = volume && !p->turned; // tiles of a line are turned alike
-    p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
-    while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
-        --p->tile_level;
-    do {
-        --p->tile_level;
-        p->line_level =
-            lines ? tmap_nbb3_tile_level(p->f, p->r - p->tile_level, TMAPI_EACH3_SIDE) : 0;
-        p->lines = tmapi_each3_row_count(p->f, p->line_level);
-    } while (tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) > 48 * 1024);
-    p->cells = (tmap_u32)tmap_nbb3_cells(p->f, p->tile_level);
-    p->tile = tmapi_each3_sides(p->f, p->tile_level);
-    p->box = tmapi_each3_sides(p->f, p->tile_level + p->line_level);
-    p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, p->lines) / 4 * 4;
-}
-
-// Restricts a plan to `count` of its items, from item `first` on: one GPU's share, or one batch.
-// The grid of a share is at most that of the complete plan, so a fold's workspace sized for all
-// items is large enough for each share.
-// Returns TMAP_OK, or TMAP_EINVAL for a null pointer, a plan of zeros, which no maker has made, and
-// items that the plan does not have.
-// Example: the second half: (&plan, plan.items / 2, plan.items - plan.items / 2).
-static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first, tmap_u64 count) {
-    tmap_u64 blocks, in_block, most;
-    if (!plan || !plan->items || first > plan->items || count > plan->items - first)
-        return TMAP_EINVAL;
-    in_block = plan->tiles ? plan->tiles : plan->block / 32;
-    blocks = count / in_block + (count % in_block != 0);
-    most = plan->warps / (plan->block / 32);
-    if (blocks > most) blocks = most;
-    plan->first = first, plan->count = count;
-    plan->grid = blocks ? (tmap_u32)blocks : 1;
-    return TMAP_OK;
-}
-
-// Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
-// larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// 24, at least 32 cells.
-static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
-    const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
-    const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
-    tmap_u64 turns;
-    p->warps = 0;
-    for (tmap_u32 block = 512; block >= 32; block /= 2) {
-        const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
-        if (warps * facts->device.processors <= p->warps) continue;
-        p->block = block, p->warps = warps * facts->device.processors;
-    }
-    if (!p->warps) return TMAP_ERANGE;
-    turns = 24ull * p->warps / lines + 1; // parts of a tile that give each warp 24
-    p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
-    p->chunk = (p->chunk + 31) / 32 * 32;
-    p->parts = (p->cells + p->chunk - 1) / p->chunk;
-    p->items = tmap_mul_saturate(lines, p->parts);
-    return boxes > 0xffffffffull || p->items == ~0ull ? TMAP_ERANGE : TMAP_OK;
-}
-
-// Checks what all plans need, and sets the fractal and its pitch.
-static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
-                                         tmap_each3_plan *p) {
-    const tmap_compact_word cells_alone = {0, 1, 0};
-    const tmap_nbb3 f = t.f;
-    tmap_u64 width, plane;
-    if (tmap_turned_check(t) != TMAP_OK) return TMAP_EINVAL;
-    if (r > tmap_nbb3_level_max32(f)) return TMAP_ERANGE;
-    width = tmap_nbb3_side_x(f, r);
-    if (pitch.row == TMAP_COMPACT) {
-        if (r > tmap_nbb3_linear_level_max64(f)) return TMAP_ERANGE;
-        pitch.plane = 0;
-    } else {
-        if (pitch.row && pitch.row < width) return TMAP_EINVAL;
-        if (!pitch.row) pitch.row = width;
-        plane = tmap_mul_saturate(pitch.row, tmap_nbb3_side_y(f, r));
-        if (plane == ~0ull) return TMAP_ERANGE;
-        if (pitch.plane && pitch.plane < plane - (pitch.row - width)) return TMAP_EINVAL;
-        if (!pitch.plane) pitch.plane = plane;
-    }
-    p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
-    p->turned = !tmap_turned_equal(t, tmap_turned_make(f, 0, 0, 0));
-    p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->type = 0;
-    return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
-}
-
-// Makes the plan of tmap_each3_turned_plan_make from facts (launch.h), without a call of CUDA.
-// out->kernel becomes null. Returns TMAP_OK; TMAP_EINVAL and TMAP_ERANGE where that returns
-// cudaErrorInvalidValue and cudaErrorInvalidConfiguration.
-static inline int tmap_each3_turned_plan_of(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
-                                            const tmap_facts *facts, tmap_each3_plan *out) {
-    tmap_each3_plan p;
-    int code;
-    if (!out || !facts) return TMAP_EINVAL;
-    if ((code = tmapi_each3_plan_begin(t, r, pitch, &p)) != TMAP_OK) return code;
-    tmapi_each3_plan_tile(&p);
-    if ((code = tmapi_each3_plan_block(&p, facts)) != TMAP_OK) return code;
-    (void)tmap_each3_plan_share_of(&p, 0, p.items);
-    *out = p;
-    return TMAP_OK;
-}
-
-// Makes the plan of tmap_each3_plan_make from facts.
-static inline int tmap_each3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                     const tmap_facts *facts, tmap_each3_plan *out) {
-    return tmap_each3_turned_plan_of(tmap_turned_make(f, 0, 0, 0), r, pitch, facts, out);
-}
-
-#endif // !TMAP_NVRTC
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// ---- a plan from a kernel, and its launch -------------------------------------------------------
-
-// Makes the plan of tmap_each3_plan_make for a fractal with turned copies; in two dimensions sz is
-// 1. A stencil is slow with such a plan. In compact storage element i is cell
-// tmap_turned_lambda_linear(t, i, r). In a volume lanes go along the rows of a tile as it was
-// before it was turned: where x is exchanged for another axis, neighbouring lanes access different
-// rows. Errors: as tmap_each3_plan_make, with tmap_turned_check in place of tmap_nbb3_check.
-static inline cudaError_t tmap_each3_turned_plan_make(tmap_turned t, tmap_u32 r, tmap_pitch3 pitch,
-                                                      const void *kernel, tmap_each3_plan *out) {
-    tmap_facts facts;
-    tmap_each3_plan p;
-    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_error(tmap_each3_turned_plan_of(t, r, pitch, &facts, &p));
-    if (!error) error = tmapi_launch_shared(kernel, p.shared);
-    if (error) return error;
-    *out = p, out->kernel = kernel;
-    return cudaSuccess;
-}
-
-// Makes the plan of a kernel that calls tmap_each3, tmap_each3_update or tmap_each3_fold, for
-// fractal f of level r. A plan serves any number of launches on the device that was current when it
-// was made. kernel: a __global__ function, cast to const void *.
-// Returns cudaErrorInvalidValue for a null pointer, a fractal that tmap_nbb3_check refuses, and a
-// pitch below the width or the plane; cudaErrorInvalidConfiguration for a level whose coordinates
-// do not fit 32 bits, whose elements do not fit 64, or of more than 2^32 - 1 boxes of lines, and
-// for a kernel whose block does not fit the device; otherwise a CUDA error. *out is written only on
-// success.
-// Cost: some calls of the CUDA runtime, which do not wait for the device.
-// Example: tmap_each3_plan_make(tmap_fractal3_menger(), 6, tight, (const void *)draw, &plan).
-static inline cudaError_t tmap_each3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                               const void *kernel, tmap_each3_plan *out) {
-    return tmap_each3_turned_plan_make(tmap_turned_make(f, 0, 0, 0), r, pitch, kernel, out);
-}
-
-// tmap_each3_plan_share_of with CUDA's error codes: cudaErrorInvalidValue for TMAP_EINVAL.
-static inline cudaError_t tmap_each3_plan_share(tmap_each3_plan *plan, tmap_u64 first,
-                                                tmap_u64 count) {
-    return tmapi_launch_error(tmap_each3_plan_share_of(plan, first, count));
-}
-
-// Launches the plan's kernel, whose parameters are the plan and your struct, both by value:
-// (tmap_each3_plan, JOB). job: the address of that struct. A share without items is launched as one
-// block.
-// Returns cudaErrorInvalidValue for a null pointer and for a plan without a kernel, otherwise the
-// launch's own error. It neither reports nor clears an error that an earlier call left.
-static inline cudaError_t tmap_each3_launch(const tmap_each3_plan *plan, tmap_job job,
-                                            cudaStream_t stream) {
-    if (!plan || !plan->kernel || !job) return cudaErrorInvalidValue;
-    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return tmapi_launch_plan(plan->kernel, shape, plan, sizeof *plan, job, stream);
-}
-
-#endif
+#include "each3_plan.h"
 
 // Bytes of the workspace of tmap_each3_fold for accumulators of `bytes` bytes. The grid of a share
 // is never larger, so the value for all items serves every share.

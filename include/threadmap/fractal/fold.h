@@ -15,7 +15,7 @@
 //         const tmap_fold fold = {&zero, sizeof zero, join};
 //         tmap_each_fold(&plan, in, add, fold, j.to, 0);
 //     }
-//     ... tmap_each_fold_plan_make(f, r, 0, (const void *)sum_cells, &plan);
+//     ... tmap_each_plan_make(TMAP_EACH_FOLD, f, r, 0, (const void *)sum_cells, &plan);
 //     ... j.to.workspace: tmap_each_fold_bytes(&plan, 8) bytes, cleared once; j.to.result: the sum
 //     ... tmap_each_launch(&plan, &j, stream);
 //
@@ -228,24 +228,4 @@ TMAP_FN tmap_u64 tmap_each_fold_bytes(const tmap_each_plan *plan, tmap_u32 bytes
     return 16 + (tmap_u64)plan->grid * bytes;
 }
 
-#if !TMAP_NVRTC
-
-// Makes the plan of tmap_each_fold_plan_make from facts; see tmap_each_plan_of.
-static inline int tmap_each_fold_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                         const tmap_facts *facts, tmap_each_plan *out) {
-    return tmapi_each_plan_of(TMAP_EACH_FOLD, f, r, pitch, facts, out);
-}
-
-#endif
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// Makes the plan of a kernel that calls tmap_each_fold. Parameters and errors are those
-// of tmap_each_plan_make.
-static inline cudaError_t tmap_each_fold_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                                   const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, kernel, out);
-}
-
-#endif
 #endif

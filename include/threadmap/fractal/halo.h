@@ -180,13 +180,12 @@ static inline cudaError_t tmapi_halo_make(const tmapi_halo_search *s, tmap_u64 b
     return error;
 }
 
-// Finds the halo of a GPU and sets the share of the plan. plan: of tmap_each_stencil_plan_make with
-// TMAP_COMPACT, or of tmap_each_stencil_words_plan_make or a ready kernel with one of them, the
-// same on all GPUs. size: bytes of an element; of words plan->word.bytes. Returns
-// cudaErrorInvalidValue for a null pointer, another plan, and rank >= ranks, else
-// cudaErrorMemoryAllocation or the error of a CUDA call; on an error the plan is unchanged and
-// nothing remains allocated. Cost: some ten thousand instructions of the host for each tile that
-// crosses.
+// Finds the halo of a GPU and sets the share of the plan. plan: for TMAP_EACH_STENCIL or
+// TMAP_EACH_WORDS in compact storage, of the engine or of a ready kernel, the same on all GPUs.
+// size: bytes of an element; of words plan->word.bytes. Returns cudaErrorInvalidValue for a null
+// pointer, another plan, and rank >= ranks, else cudaErrorMemoryAllocation or the error of a CUDA
+// call; on an error the plan is unchanged and nothing remains allocated. Cost: some ten thousand
+// instructions of the host for each tile that crosses.
 static inline cudaError_t tmap_halo_make(tmap_each_plan *plan, tmap_u32 size, tmap_u32 rank,
                                          tmap_u32 ranks, tmap_halo *out) {
     if (!plan || !out || !size || rank >= ranks || plan->loop != TMAP_EACH_COMPACT ||
@@ -200,8 +199,7 @@ static inline cudaError_t tmap_halo_make(tmap_each_plan *plan, tmap_u32 size, tm
     return error ? error : tmap_each_plan_share(plan, out->own.first, out->own.count);
 }
 
-// The same in three dimensions: of tmap_each3_stencil_plan_make with TMAP_COMPACT, or of
-// tmap_each3_words_plan_make or a ready kernel.
+// The same in three dimensions, for fractals without turned copies.
 static inline cudaError_t tmap_halo3_make(tmap_each3_plan *plan, tmap_u32 size, tmap_u32 rank,
                                           tmap_u32 ranks, tmap_halo *out) {
     if (!plan || !out || !size || rank >= ranks || plan->pitch.row != TMAP_COMPACT ||

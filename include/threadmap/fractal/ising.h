@@ -181,10 +181,11 @@ static inline cudaError_t tmap_ising_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 
     cudaError_t error;
     if (!out || tmap_nbb_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     if (r > tmap_nbb_linear_level_max64(f)) return cudaErrorInvalidConfiguration;
-    error = tmap_each_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_kernel, &p.sweep);
+    error = tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, (const void *)tmapi_ising_kernel,
+                                &p.sweep);
     if (!error)
-        error = tmap_each_stencil_plan_make(f, r, pitch, (const void *)tmapi_ising_measure_kernel,
-                                            &p.measure);
+        error = tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch,
+                                    (const void *)tmapi_ising_measure_kernel, &p.measure);
     p.sweep.type = TMAPI_READY_ISING, p.measure.type = TMAPI_READY_ISING_MEASURE;
     if (!error) *out = p;
     return error;

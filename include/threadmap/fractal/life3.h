@@ -120,9 +120,11 @@ static inline const void *tmapi_life3_kernel(tmap_compact_word word) {
 
 // Makes a plan for tmap_life3, for fractal f of level r. See tmap_each3_plan_make for errors.
 static inline cudaError_t tmap_life3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_each3_plan *out) {
+    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     if (tmap_nbb3_check(f) != TMAP_OK) return cudaErrorInvalidValue;
     const cudaError_t error =
-        tmap_each3_words_plan_make(f, r, tmapi_life3_kernel(tmap_compact3_word_of(f, r)), out);
+        tmap_each3_plan_make(TMAP_EACH_WORDS, tmap_turned_plain(f), r, compact,
+                             tmapi_life3_kernel(tmap_compact3_word_of(f, r)), out);
     if (!error) out->type = TMAPI_READY_LIFE3 | tmap_compact3_slice(out->word);
     return error;
 }

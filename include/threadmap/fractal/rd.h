@@ -75,7 +75,8 @@ static inline const void *tmapi_rd_kernel(int type) {
 // Other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_rd_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, int type,
                                             tmap_each_plan *out) {
-    cudaError_t error = tmap_each_fold_plan_make(f, r, pitch, tmapi_rd_kernel(type), out);
+    cudaError_t error =
+        tmap_each_plan_make(TMAP_EACH_FOLD, f, r, pitch, tmapi_rd_kernel(type), out);
     if (!error) out->type = TMAPI_READY_RD | (tmap_u32)type;
     return error;
 }

@@ -15,7 +15,7 @@
 //         const tmap_array in = {h.in, sizeof *h.in};
 //         tmap_each_stencil(&plan, in, flow, h.out, &h);
 //     }
-//     ... tmap_each_stencil_plan_make(f, r, 0, (const void *)step_cells, &plan);
+//     ... tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, 0, (const void *)step_cells, &plan);
 //     ... tmap_each_launch(&plan, &h, stream);
 //
 // In a matrix a warp walks down a tile with one lane per column and keeps three rows of
@@ -362,7 +362,7 @@ TMAP_DEVICE void tmapi_stencil_run(const tmap_each_plan *plan, const tmapi_stenc
 // rule: see tmap_each_rule; without barriers and collectives. Another call in the kernel needs a
 // __syncthreads() before it.
 // Cost: with floats two to three times what memory takes to read one state and write the other;
-// with plans of other makers a membership test for each neighbour. Registers: about 72 with floats
+// with plans for other work a membership test for each neighbour. Registers: about 72 with floats
 // and four neighbours, which fit the 64 of __launch_bounds__(512, 2); values of 8 bytes take more.
 // Example: gasket, r = 1: at (0,1) `around` has the bits of north, here and east.
 TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tmap_each_rule rule,
@@ -373,7 +373,7 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 }
 
 // Does the work of tmap_each_stencil for words of one bit per cell (compact.h), all cells of a word
-// at once, with a plan of tmap_each_stencil_words_plan_make. A rule computes one word from nine:
+// at once, with a plan for TMAP_EACH_WORDS. A rule computes one word from nine:
 //     static __device__ void rule(void *job, tmap_cell cell, tmap_u32 around, const void *nine,
 //                                 void *next) { // places that are no cells have zeros
 //         const tmap_u32 *v = (const tmap_u32 *)nine;
@@ -381,7 +381,7 @@ TMAP_DEVICE void tmap_each_stencil(const tmap_each_plan *plan, tmap_array in, tm
 //     }
 // cell: the cell of sheet 0; cell.at: the word. `around` is meaningless, because the cells of a
 // word differ in it. The rule leaves idle bits 0: those from plan.word.cells on. in.size:
-// plan.word.bytes, a constant: 2, 4 or 8. With a plan of another maker, and in a block with fewer
+// plan.word.bytes, a constant: 2, 4 or 8. With a plan for other work, and in a block with fewer
 // threads than a tile has cells, the launch ends with cudaErrorLaunchFailure. Otherwise as
 // tmap_each_stencil.
 TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array in,
@@ -397,39 +397,4 @@ TMAP_DEVICE void tmap_each_stencil_words(const tmap_each_plan *plan, tmap_array 
 
 #endif // TMAP_CUDA
 
-#if !TMAP_NVRTC
-
-// Makes the plan of tmap_each_stencil_plan_make from facts; see tmap_each_plan_of.
-static inline int tmap_each_stencil_plan_of(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                            const tmap_facts *facts, tmap_each_plan *out) {
-    return tmapi_each_plan_of(TMAP_EACH_STENCIL, f, r, pitch, facts, out);
-}
-// Makes the plan of tmap_each_stencil_words_plan_make from facts; see tmap_each_plan_of.
-static inline int tmap_each_stencil_words_plan_of(tmap_nbb f, tmap_u32 r, const tmap_facts *facts,
-                                                  tmap_each_plan *out) {
-    return tmapi_each_plan_of(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, facts, out);
-}
-
-#endif
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-// Makes the plan of a kernel that calls tmap_each_stencil. Parameters and errors are those
-// of tmap_each_plan_make.
-static inline cudaError_t tmap_each_stencil_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch,
-                                                      const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, kernel, out);
-}
-
-// Makes the plan of a kernel that calls tmap_each_stencil_words, for elements of
-// tmap_compact_word_of(f, r).bytes bytes. out->r is the level of a sheet, and out->word says what a
-// word holds. Errors: as tmap_each_plan_make, and cudaErrorInvalidConfiguration for a sheet of more
-// than 2^32 - 1 tiles. Example: the last levels are gasket 28 and carpet 15; carpet 14 where a
-// block has 64 KB of shared memory.
-static inline cudaError_t
-tmap_each_stencil_words_plan_make(tmap_nbb f, tmap_u32 r, const void *kernel, tmap_each_plan *out) {
-    return tmapi_each_plan_make(TMAP_EACH_WORDS, f, r, TMAP_COMPACT, kernel, out);
-}
-
-#endif
 #endif

@@ -15,7 +15,8 @@
 //         const tmap_array in = {h.in, sizeof *h.in};
 //         tmap_each3_stencil(&plan, in, flow, h.out, &h);
 //     }
-//     ... tmap_each3_stencil_plan_make(f, r, tight, (const void *)step_cells, &plan);
+//     const tmap_turned all = tmap_turned_plain(f);
+//     ... tmap_each3_plan_make(TMAP_EACH_STENCIL, all, r, tight, (const void *)step_cells, &plan);
 //     ... tmap_each3_launch(&plan, &h, stream);
 //
 // A block has some tiles side by side, one thread for each of their cells, and goes through all
@@ -26,11 +27,6 @@
 #define TMAP_FRACTAL_STENCIL3_H
 
 #include "each3.h"
-
-// The place (dx, dy, dz) beside a cell has number 13 + dx + 3 dy + 9 dz: a bit of `around`, an
-// index of `places`.
-#define TMAP_HERE3   13
-#define TMAP_AROUND3 27
 
 // ---- neighbours by digits -----------------------------------------------------------------------
 
@@ -85,220 +81,6 @@ TMAP_FN tmap_compact3_place tmap_compact3_beside(tmap_nbb3 f, tmap_u32 index, tm
     p.none = (x && f.sx == 1) || (y && f.sy == 1) || (z && f.sz == 1); // no level has that copy
     return p;
 }
-
-// ---- words of one bit per cell ------------------------------------------------------------------
-//
-// As in two dimensions (compact.h): the top levels of the fractal are the bits of a word. A fractal
-// of level r is k^j copies (sheets) of one of level r - j, and bit b of word i is cell i of sheet
-// b. A word has 2, 4, 8, 16, 32 or 64 bytes, whichever leaves the smallest part idle, and the
-// largest of several; idle bits are 0. Bit b is bit b % 8 of byte b / 8.
-
-// Chooses the word for fractal f of level r. At a low level one word holds all cells.
-// Example: tetrahedron, r = 18: 4 levels, 256 cells, 32 bytes; sponge: 2 levels, 400 cells, 64
-// bytes.
-TMAP_FN tmap_compact_word tmap_compact3_word_of(tmap_nbb3 f, tmap_u32 r) {
-    return tmapi_compact_word(f.k, r, 512);
-}
-
-// The bytes that a rule gets of a word at a time: a slice of 16 bytes, or all of a smaller one.
-TMAP_FN tmap_u32 tmap_compact3_slice(tmap_compact_word word) {
-    return word.bytes < 16 ? word.bytes : 16;
-}
-
-// The number of words of fractal f of level r. Saturates at 2^64 - 1.
-TMAP_FN tmap_u64 tmap_compact3_words(tmap_nbb3 f, tmap_u32 r) {
-    return tmap_nbb3_cells(f, r - tmap_compact3_word_of(f, r).level);
-}
-
-// Bytes of a state with one bit per cell. Saturates at 2^64 - 1.
-// Example: tetrahedron, r = 18: 8589934592.
-TMAP_FN tmap_u64 tmap_compact3_words_bytes(tmap_nbb3 f, tmap_u32 r) {
-    return tmap_mul_saturate(tmap_compact3_words(f, r), tmap_compact3_word_of(f, r).bytes);
-}
-
-// Finds the bit of cell number i (tmap_nbb3_nu_linear64) of level r: bit *bit of word *word. An f
-// of zeros counts as one cell.
-TMAP_FN void tmap_compact3_bit(tmap_nbb3 f, tmap_u32 r, tmap_u64 i, tmap_u64 *word, tmap_u32 *bit) {
-    const tmap_u64 words = tmap_compact3_words(tmapi_nbb3_total(f), r);
-    *bit = (tmap_u32)(i / words), *word = i % words;
-}
-
-// ---- the plan -----------------------------------------------------------------------------------
-
-// The most cells in a tile: an entry of the table has nine bits for a cell.
-#define TMAPI_STENCIL3_CELLS 512u
-
-// What a block knows of a tile's surroundings: for each of 27 tiles its first element, and the
-// sheet that holds it (TMAP_HERE3: the same). at: the tile's own first element. corner: its first
-// place. is, other: bit n: tile n exists; it is in another sheet.
-typedef struct tmapi_stencil3_tile {
-    const unsigned char *from[TMAP_AROUND3];
-    tmap_u64 at;
-    tmap_xyz corner;
-    tmap_u32 is, other;
-    unsigned char sheet[TMAP_AROUND3 + 1];
-} tmapi_stencil3_tile;
-
-// Byte offsets in a block's shared memory, after two buffers of tiles.
-//   places  the place of each cell of a tile, two bytes
-//   nearby  27 entries for each cell: the cell of the neighbour | its tile << 10
-// For words:
-//   turns, valid  for each of 27 directions, the sheet beside each sheet, and a bit if there is one
-//   slot          for each cell of the 27 tiles, its number in the halo
-//   cell          the same list the other way
-//   halo          words of other sheets, turned
-typedef struct tmapi_stencil3_shared {
-    tmap_u32 places, nearby, turns, valid, slot, count, cell, halo, bytes;
-} tmapi_stencil3_shared;
-
-// No tile: its bit of `is` is 0.
-#define TMAPI_STENCIL3_NONE 31u
-
-// The bits of a word, and for each direction the entries of `turns`, a multiple of 32.
-TMAP_FN tmap_u32 tmapi_stencil3_bits(tmap_compact_word word) {
-    return word.bytes ? (8 * word.bytes + 31) / 32 * 32 : 0;
-}
-
-// 1 if digit t of an axis with `side` boxes is at the border that the tile in direction d, one more
-// than -1, 0 or 1, turns to this one.
-TMAP_FN int tmapi_stencil3_facing(tmap_u32 t, tmap_u32 side, tmap_u32 d) {
-    return d == 1 || t == (d ? 0 : side - 1);
-}
-
-// The most cells of the tiles around a tile of level m that can be neighbours of its cells.
-TMAP_FN tmap_u32 tmapi_stencil3_halo(tmap_nbb3 f, tmap_u32 m) {
-    tmap_u32 sum = 0;
-    for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
-        tmap_u32 k = 0;
-        for (tmap_u32 beta = 0; beta < f.k; ++beta) {
-            const tmap_xyz t = tmap_nbb3_tau(f, beta);
-            k += tmapi_stencil3_facing(t.x, f.sx, n % 3) &&
-                 tmapi_stencil3_facing(t.y, f.sy, n / 3 % 3) &&
-                 tmapi_stencil3_facing(t.z, f.sz, n / 9);
-        }
-        if (n != TMAP_HERE3) sum += tmapi_pow32(k, m);
-    }
-    return sum;
-}
-
-// chunk: the tiles that a block takes at a time.
-TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *plan,
-                                                       tmap_u32 chunk) {
-    const tmap_u32 bits = TMAP_AROUND3 * tmapi_stencil3_bits(plan->word), cells = plan->cells;
-    const tmap_u32 halo = plan->halo;
-    tmapi_stencil3_shared s;
-    s.places = 2 * chunk * (tmap_u32)sizeof(tmapi_stencil3_tile);
-    s.nearby = s.places + (2 * cells + 3) / 4 * 4;
-    s.bytes = s.nearby + (2 * TMAP_AROUND3 * cells + 15) / 16 * 16;
-    s.turns = s.valid = s.slot = s.count = s.cell = s.halo = s.bytes;
-    if (!plan->word.bytes) return s;
-    s.valid = s.turns + 2 * bits, s.slot = s.valid + bits / 8;
-    s.count = s.slot + (2 * TMAP_AROUND3 * cells + 3) / 4 * 4;
-    s.cell = s.count + 4, s.halo = (s.cell + 2 * halo + 15) / 16 * 16;
-    s.bytes = s.halo + halo * plan->word.bytes;
-    return s;
-}
-
-#if !TMAP_NVRTC
-
-// Chooses a block of about 512 threads, or fewer where few tiles or registers are left: of 512,
-// 256, ... 32 threads the most resident ones. A block takes tiles until each of its threads has two
-// cells or slices, but no more than leave a step for each block of the device.
-static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
-    const tmap_u32 slices = p->word.bytes > 16 ? p->word.bytes / 16 : 1;
-    tmap_u64 tiles;
-    p->block = p->warps = 0;
-    for (tmap_u32 block = 512; block >= 32; block /= 2) {
-        const tmap_u32 chunk = 2 * block / (p->cells * slices) + 1;
-        const tmap_u32 shared = tmapi_stencil3_shared_at(p, chunk).bytes;
-        const tmap_u32 warps = tmap_resident_blocks(facts, block, shared) * (block / 32);
-        if (warps * facts->device.processors <= p->warps) continue;
-        p->block = block, p->tiles = chunk, p->shared = shared;
-        p->warps = warps * facts->device.processors;
-    }
-    if (!p->warps) return TMAP_ERANGE;
-    tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
-    if (p->tiles > tiles) p->tiles = (tmap_u32)tiles;
-    p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes;
-    // A walk by this plan lists the places of a tile.
-    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1))
-        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
-    return TMAP_OK;
-}
-
-static inline int tmapi_stencil3_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch, int words,
-                                         const tmap_facts *facts, tmap_each3_plan *out) {
-    tmap_each3_plan p;
-    int code;
-    if (!out || !facts) return TMAP_EINVAL;
-    if ((code = tmapi_each3_plan_begin(tmap_turned_make(f, 0, 0, 0), r, pitch, &p)) != TMAP_OK)
-        return code;
-    if (words) p.word = tmap_compact3_word_of(f, r), p.r = r -= p.word.level;
-    p.parts = p.lines = 1, p.line_level = 0;
-    p.tile_level = tmap_nbb3_tile_level(f, r, TMAPI_EACH3_SIDE) + 1;
-    do { // the largest tile whose tables a block of this device has memory for
-        if (!p.tile_level) return code;
-        while (tmap_nbb3_cells(f, --p.tile_level) > TMAPI_STENCIL3_CELLS) {
-        }
-        p.cells = p.chunk = (tmap_u32)tmap_nbb3_cells(f, p.tile_level);
-        p.halo = words ? tmapi_stencil3_halo(f, p.tile_level) : 0;
-        p.items = tmap_nbb3_cells(f, r - p.tile_level);
-        if (p.items > 0xffffffffull) return TMAP_ERANGE;
-        code = tmapi_stencil3_plan_block(&p, facts);
-    } while (code != TMAP_OK);
-    p.tile = p.box = tmapi_each3_sides(f, p.tile_level);
-    (void)tmap_each3_plan_share_of(&p, 0, p.items);
-    *out = p;
-    return TMAP_OK;
-}
-
-// Makes the plan of tmap_each3_stencil_plan_make from facts; see tmap_each3_plan_of.
-static inline int tmap_each3_stencil_plan_of(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                             const tmap_facts *facts, tmap_each3_plan *out) {
-    return tmapi_stencil3_plan_of(f, r, pitch, 0, facts, out);
-}
-
-// Makes the plan of tmap_each3_words_plan_make from facts; see tmap_each3_plan_of.
-static inline int tmap_each3_words_plan_of(tmap_nbb3 f, tmap_u32 r, const tmap_facts *facts,
-                                           tmap_each3_plan *out) {
-    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
-    return tmapi_stencil3_plan_of(f, r, compact, 1, facts, out);
-}
-
-#endif
-
-#if TMAP_CUDA && !TMAP_NVRTC
-
-static inline cudaError_t tmapi_stencil3_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                                   int words, const void *kernel,
-                                                   tmap_each3_plan *out) {
-    tmap_facts facts;
-    tmap_each3_plan p;
-    cudaError_t error = out ? tmap_facts_get(kernel, &facts) : cudaErrorInvalidValue;
-    if (!error) error = tmapi_launch_error(tmapi_stencil3_plan_of(f, r, pitch, words, &facts, &p));
-    if (!error) error = tmapi_launch_shared(kernel, p.shared);
-    if (error) return error;
-    *out = p, out->kernel = kernel;
-    return cudaSuccess;
-}
-
-// Makes the plan of a kernel that calls tmap_each3_stencil. Parameters and errors are those of
-// tmap_each3_plan_make. Items are tiles, 2^32 - 1 at most.
-static inline cudaError_t tmap_each3_stencil_plan_make(tmap_nbb3 f, tmap_u32 r, tmap_pitch3 pitch,
-                                                       const void *kernel, tmap_each3_plan *out) {
-    return tmapi_stencil3_plan_make(f, r, pitch, 0, kernel, out);
-}
-
-// Makes the plan of a kernel that calls tmap_each3_words for states of
-// tmap_compact3_words_bytes(f, r) bytes. out->r is the level of a sheet, and out->word says what a
-// word holds. Errors: as tmap_each3_plan_make.
-static inline cudaError_t tmap_each3_words_plan_make(tmap_nbb3 f, tmap_u32 r, const void *kernel,
-                                                     tmap_each3_plan *out) {
-    const tmap_pitch3 compact = {TMAP_COMPACT, 0};
-    return tmapi_stencil3_plan_make(f, r, compact, 1, kernel, out);
-}
-
-#endif
 
 #if TMAP_CUDA
 
@@ -514,7 +296,7 @@ TMAP_DEVICE int tmapi_stencil3_borders(const tmapi_stencil3 *s, const tmapi_sten
     return s->words && (tile->is & tile->other);
 }
 
-// Returns 0, with nothing done, for the plan of another maker, which has no memory for the tables.
+// Returns 0, with nothing done, for a plan for other work, which has no memory for the tables.
 TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *s) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
@@ -561,7 +343,7 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
     return 1;
 }
 
-// ---- cell by cell, for plans of other makers ----------------------------------------------------
+// ---- cell by cell, for plans for other work ----------------------------------------------------
 
 // Gathers the values of the 27 places around a cell. in: the element of place (0, 0, 0), or of the
 // first cell of compact storage. Returns `around`.
@@ -625,7 +407,7 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // whatever plan->offset is. out: elements of the same size, not overlapping with `in`. All cells
 // around a cell are read, whatever the rule does; places that are no cells are neither read nor
 // written. rule: without barriers and collectives. Another call in the kernel needs a
-// __syncthreads() before it. With the plan of another maker, of turned copies too, the call is
+// __syncthreads() before it. With a plan for other work or of turned copies the call is
 // right, but tests membership for each neighbour.
 // Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
 // about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
@@ -641,7 +423,7 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
 // in.data and out are at multiples of 16. The rule gets a slice at a time, the same sheets at 27
 // places; a bit of place n is the neighbour of the cell in that sheet, 0 where there is none. cell
 // is that of sheet 0, and cell.at the number of the word, whichever of its slices it is. The engine
-// clears idle bits of *next. With a plan of another maker the launch ends with
+// clears idle bits of *next. With a plan for other work the launch ends with
 // cudaErrorLaunchFailure.
 TMAP_DEVICE void tmap_each3_words(const tmap_each3_plan *plan, tmap_array in, tmap_each3_rule rule,
                                   void *out, void *job) {

@@ -50,7 +50,8 @@ static inline const void *tmapi_sw_kernel(tmap_u32 size) {
 // cudaErrorInvalidValue for another size; other parameters and errors as for tmap_each_plan_make.
 static inline cudaError_t tmap_sw_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pitch, tmap_u32 size,
                                             tmap_each_plan *out) {
-    cudaError_t error = tmap_each_plan_make(f, r, pitch, tmapi_sw_kernel(size), out);
+    cudaError_t error =
+        tmap_each_plan_make(TMAP_EACH_VISIT, f, r, pitch, tmapi_sw_kernel(size), out);
     if (!error) out->type = TMAPI_READY_SW | size;
     return error;
 }

@@ -45,12 +45,14 @@ typedef struct tmap_turned {
 
 // Makes the fractal of these numbers without a check; tmap_turned_check tells whether they are
 // valid.
-// Example: tmap_turned_make(f, 0, 0, 0) is f, no copy turned.
 TMAP_FN tmap_turned tmap_turned_make(tmap_nbb3 f, tmap_u64 turn_a, tmap_u64 turn_b,
                                      tmap_u64 turn_c) {
     const tmap_turned t = {f, turn_a, turn_b, turn_c};
     return t;
 }
+
+// f itself: no copy is turned.
+TMAP_FN tmap_turned tmap_turned_plain(tmap_nbb3 f) { return tmap_turned_make(f, 0, 0, 0); }
 
 // The element of replica beta = 0..k-1.
 TMAP_FN tmap_u32 tmap_turned_element(tmap_turned t, tmap_u32 beta) {
@@ -59,7 +61,7 @@ TMAP_FN tmap_u32 tmap_turned_element(tmap_turned t, tmap_u32 beta) {
 }
 
 // t with `element` = 0..47 for replica beta = 0..31; t itself for any other beta.
-// Example: tmap_turned_set(tmap_turned_make(f, 0, 0, 0), 1, 9) turns replica 1 by a quarter.
+// Example: tmap_turned_set(tmap_turned_plain(f), 1, 9) turns replica 1 by a quarter.
 TMAP_FN tmap_turned tmap_turned_set(tmap_turned t, tmap_u32 beta, tmap_u32 element) {
     if (beta >= TMAP_REPLICAS3_MAX) return t;
     const tmap_u64 digit = 3ull << 2 * beta;
