@@ -242,8 +242,8 @@ TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, unsigned char *
         tmapi_value_copy(to + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
 }
 
-// A look that finds more boxes than this may test the leaf's points with them; if half or more stay,
-// the next one that may does so after this many.
+// A look that finds more boxes than MANY may test the leaf's points with them; if half or more of
+// the boxes stay, the next WAIT such looks do not.
 #define TMAPI_NEAR_MANY 8u
 #define TMAPI_NEAR_WAIT 8u
 
@@ -270,9 +270,10 @@ TMAP_DEVICE tmap_u32 tmapi_near_meet(const tmapi_near *s, tmap_u32 level, tmap_u
 // Looks at the boxes of a group, a lane each: those that may be near are left to be visited. Not
 // left are boxes that do not exist, are earlier, or were added as a whole. If several warps share a
 // leaf, they take the boxes of level 0 in turn. Collective for the warp.
-// For groups: a leaf whose points are far from each other, as where the order leaves a cluster, has a
-// box that meets very many boxes which none of its points is near. So where a look finds many, the
-// leaf's points are tested now and then; and at each look as long as that leaves less than half.
+// For groups: a leaf whose points are far from each other, as where the order leaves a cluster, has
+// a box that meets very many boxes which none of its points is near. So where a look finds many,
+// the leaf's points are tested now and then; and at each look as long as that leaves less than
+// half.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
     const tmap_u32 span = 1u << 5 * level, b = group * 32 + threadIdx.x % 32;
     const tmap_near_box box =

@@ -104,8 +104,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked link
         int hit = lane < count && other < count;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size,
-                             s->queue + (k * TMAPI_NEAR_QUEUE + other) * size, size);
+            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + other) * size,
+                             size);
         pair.i = tmapi_near_of_slot(s, s->leaf * 32 + other), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
@@ -180,11 +180,11 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
 }
 
 // Tests `many` points of the queue, 1 to 32, from point `first` on, with the lane's row. Then each
-// lane unites one of these points with the parts of the leaf that it is linked with. same: the rows
-// of the part that begins with the lane's.
+// lane unites one of these points with the parts of the leaf that it is linked with.
 TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 first,
-                                     tmap_u32 many, tmap_u32 same) {
+                                     tmap_u32 many) {
     const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    const tmap_u32 same = __match_any_sync(0xffffffffu, s->row_number[lane]); // rows of a part
     tmap_u32 links = 0; // rows that are linked with the lane's point of the queue
     tmapi_pairs_row row;
     tmap_pair pair;
@@ -196,8 +196,8 @@ TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tma
         tmapi_pairs_point point;
 #pragma unroll
         for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(point.bytes + k * size,
-                             s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, size);
+            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
+                             size);
         pair.j = tmapi_near_of_slot(s, s->number[at]);
         const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
@@ -294,8 +294,6 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
             tmapi_near_link_root(&s);
             if (plan->phase == 1) // only the next leaf is left
                 s.top = ~0u, s.group[0] = (s.leaf + 1) / 32, s.some[0] = 1u << (s.leaf + 1) % 32;
-            const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
-            const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;) {
                 tmap_u32 first = 0;
@@ -303,8 +301,7 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
                 for (; first + 64 <= many; first += 64) tmapi_near_link_many(&s, linked, first);
                 TMAPI_NO_UNROLL
                 for (; first < many; first += 32)
-                    tmapi_near_link_few(&s, linked, first, many - first < 32 ? many - first : 32,
-                                        same);
+                    tmapi_near_link_few(&s, linked, first, many - first < 32 ? many - first : 32);
                 __syncwarp();
                 tmapi_near_link_root(&s);
             }
@@ -338,7 +335,7 @@ TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slo
 
 // What a lane's box is: the root of its only tree, or one of these.
 #define TMAPI_NEAR_SEVERAL 0xffffffffu // trees
-#define TMAPI_NEAR_EMPTY 0xfffffffeu   // no points
+#define TMAPI_NEAR_EMPTY   0xfffffffeu // no points
 
 // What the boxes of all lanes are together; SEVERAL if the first one is empty. Collective.
 TMAP_DEVICE tmap_u32 tmapi_near_together(tmap_u32 root) {
@@ -435,8 +432,8 @@ static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near
 // Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
 // share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
 // captured in a graph. Labels are the same in every run.
-// Cost: three launches of your kernel, and three of kernels that read the forest; two more for dense
-// labels.
+// Cost: three launches of your kernel, and three of kernels that read the forest; two more for
+// dense labels.
 static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
                                            const tmap_near_groups_to *to, cudaStream_t stream) {
     tmapi_near_labels j;
