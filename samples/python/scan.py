@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """scan.py [SIDE] [PICTURE]: the components of a scan in three dimensions and their sizes: balls of several
 sizes, and noise, which makes components of a few cells. On CuPy arrays with a GPU, else on NumPy's,
-which is slow: SIDE is 48 then, else 512. PICTURE: scan.png, a slice, with matplotlib.
+which is slow: SIDE is 48 then, else 240. PICTURE: scan.png, a slice, with matplotlib.
 """
 import importlib
 import sys
@@ -43,7 +43,7 @@ def draw(labels, name):
 
 def main():
     arrays = importlib.import_module("cupy" if threadmap.device() == "gpu" else "numpy")
-    side = int(sys.argv[1]) if len(sys.argv) > 1 else 512 if arrays is not numpy else 48
+    side = int(sys.argv[1]) if len(sys.argv) > 1 else 240 if arrays is not numpy else 48
     side -= side % CUBE  # whole balls
     bright, balls = scan(side, numpy.random.default_rng(1))
     labels, count = threadmap.label(arrays.asarray(bright) > 0.5, connectivity=3)
