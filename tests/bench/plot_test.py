@@ -396,6 +396,15 @@ def check_search(data):
     title = "Fig. 5: I from one feature to four, N = 8192"
     expect("features", [line[3] for line in lines("triangle-claims", data) if line[0] == title],
            ["agrees", "less", "-"])
+    own = [{**found, "variant": f"published_{found['variant']}", "i": found["i"] * (2 if found["variant"] == "utm" else 1)}
+           for found in MAPS if found["d"] and found["variant"] in ("bb", "ltm_rsqrt", "rb", "rec", "utm")]
+    theirs = {line[0]: line for line in lines("triangle-claims", of(triangle=MAPS + own))}
+    expect("UTM, EDM, as published", [theirs[f"Fig. 5: UTM, EDM{own}"][2:4] for own in (", as published", "")], [
+        ["0.800 to 0.800, mean 0.800; the slowest from N = 4096 on; REC is slower at N = 1024, d = 1, 2, 3, 4",
+         "differs"], [claims["Fig. 5: UTM, EDM"][2], "-"]])
+    expect("rows as published", [len(theirs) - len(claims), theirs["Fig. 5: RB, dummy"] == claims["Fig. 5: RB, dummy"],
+                                 theirs["Fig. 5: LTM, EDM, as published"][1].split("; ")[1]],
+           [7, True, "data 1.10 to 1.18, mean 1.13"])
     expect("k", claims["equations 13 to 15: I < 2, k >= 1"][3], "agrees")  # in their set-up
     expect("no map without conditionals", "conclusion: and needs no conditionals" in claims, False)
     expect("triangle-waste", lines("triangle-waste", data)[0],
