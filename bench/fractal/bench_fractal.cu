@@ -4,9 +4,11 @@
 // over levels and block sizes; and the limits of this GPU's memory, all in one run.
 //
 // The experiments of Navarro et al., FGCS 113 (2020), section 6, its tensor-core variants among them,
-// and two more: an update in place and a stencil. Every variant is verified, place by place.
+// and two more: an update in place and a stencil; the paper's forms stand beside as published. Every
+// variant is verified, place by place.
 #include "dummy.h"
 #include "fractal_job.h"
+#include "published_work.h"
 
 typedef struct sweep {
     bench_driver d;
@@ -114,6 +116,7 @@ static void sweep_level(sweep *s, tmap_nbb f, tmap_u32 r) {
     CHECK(cudaDeviceGetAttribute(&j.processors, cudaDevAttrMultiProcessorCount, 0));
     j.w = fractal_work_make(f, r);
     for (j.w.task = 0; j.w.task < TASKS; ++j.w.task) sweep_task(s, &j);
+    if (tmap_nbb_equal(f, tmap_fractal_gasket())) published_sweep(&s->d, r, s->rho);
 }
 
 // ---- the host's part ----------------------------------------------------------------------------

@@ -36,6 +36,7 @@ NAMES = {
     "list": "list of all cells in memory", "lambda_linear": "the plain map", "lambda_block": "λ, a block a tile",
     "block_unroll": "the paper's tiles, unrolled", "block_table": "the paper's tiles, by a table",
     "block_subbox": "the paper's tiles, by sub-boxes",
+    "published_bb": "the paper's bounding box, as published", "published_lambda": "the paper's tiles, as published",
     "thread_a_pair": "a thread for each pair", "rows_nxn": "n × n tiles", "cell_list": "cell list",
     "triangle_2d": "the slides' tiles, 2D", "shared_1d": "the slides' tiles, 1D",
     "line": "the slides' moving line", "tiles": "the slides' tiles", "uniform": "the slides' uniform tiles",
@@ -60,7 +61,7 @@ def place(row):
     if work in ("life", "ca"):
         work = "ca"
         if row["work"] == "ca" and row["dtype"] == "u8":
-            more["rule"] = "life"
+            more.setdefault("rule", "life")  # the published automaton has another one
     if work == "pair":
         work = "drmsd"
     if work == "drmsd":  # the same terms, by frames or by pairs of six coordinates

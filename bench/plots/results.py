@@ -69,6 +69,8 @@ class Results:
             work = row.get("work")
             if row.get("dtype", DTYPES.get(work)) != DTYPES.get(work, row.get("dtype")):
                 continue  # not one of the paper's tests: the engine's alone
+            if work in WORKS and row.get("variant", "").startswith("published_"):
+                continue  # for the paper's claims alone
             key = row.get("work"), row.get("domain"), row.get("size")
             for length in (1, 2, 3):
                 self.places.setdefault(key[:length], []).append(row)

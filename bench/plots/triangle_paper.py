@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The claims of the paper about triangles beside what was measured."""
+from .results import Results
 from .text import (CLAIMS, NOTHING, UNKNOWN, beside, between, claim, order, same, sig, span, stated, table,
                    up_to, whole)
 
@@ -25,14 +26,15 @@ THEIR_DATA = {
 
 
 def triangle_rows(results, d, n=None, variant=None, rho=PAPER_RHO):
-    """Rows of maps: the dummy (d = 0) or EDM in d coordinates."""
+    """Rows of maps: the dummy (d = 0) or EDM in d coordinates; not those of EDM as published."""
     return [row for row in results.at("edm" if d else "dummy") if row.get("d", 0) == d
+            and not row["variant"].startswith("published_")
             and n in (None, row["size"]) and variant in (None, row["variant"])
             and rho in (None, row.get("rho")) and "i" in row]
 
 
-def triangle_sizes(results, most=PAPER_N):
-    found = {row["size"] for row in triangle_rows(results, 0, variant="bb")}
+def triangle_sizes(results, most=PAPER_N, d=0):
+    found = {row["size"] for row in triangle_rows(results, d, variant="bb")}
     return sorted(n for n in found if n <= most) or sorted(found)
 
 
@@ -83,9 +85,9 @@ def table_triangle_k(data):
 class Claims:
     """The results in the paper's set-up, and the rows of the table."""
 
-    def __init__(self, results):
+    def __init__(self, results, d=0):
         self.results, self.rows = results, []
-        self.sizes = triangle_sizes(results)
+        self.sizes = triangle_sizes(results, d=d)
         self.n, self.edm = self.sizes[-1], (1, 2, 3, 4)
 
     def gain(self, variant, d=0, at=None):
@@ -347,13 +349,27 @@ def measured(data):
     return triangle_rows(data["triangle"], 0, variant="ltm_rsqrt")
 
 
+def claims_as_published(results):
+    """What claims_of_edm says of EDM as its authors ran it: their data are beside these rows."""
+    rows = [{**row, "variant": row["variant"].removeprefix("published_")} for row in results.at("edm")
+            if row["variant"].startswith("published_")]
+    if not rows:
+        return []
+    c = Claims(Results({"rows": rows}), d=1)
+    claims_of_edm(c)
+    return [[f"{row[0]}, as published", *row[1:4], "-"] for row in beside(c.rows, THEIR_DATA)]
+
+
 def table_triangle_claims(data):
-    """Paper 002: what it says, beside its set-up here: blocks of 16 x 16, N up to 30720."""
+    """Paper 002: what it says, beside its set-up here: blocks of 16 x 16, N up to 30720. Where EDM as published has a
+    verdict of a claim, ours has none."""
     results = data["triangle"]
     if not triangle_sizes(results) or not measured(data):
         return NOTHING
-    c = Claims(results)
+    c, published = Claims(results), claims_as_published(results)
     for claims in (claims_of_roots, claims_of_dummy, claims_of_edm, claims_of_model,
                    claims_of_outlook, claims_of_forms):
         claims(c)
-    return table(CLAIMS, beside(c.rows, THEIR_DATA))
+    theirs = {row[0] for row in published if row[3] != "-"}
+    ours = [[*row[:3], "-", row[4]] if f"{row[0]}, as published" in theirs else row for row in c.rows]
+    return table(CLAIMS, beside(ours, THEIR_DATA) + published)

@@ -20,6 +20,7 @@ typedef struct sweep {
     check_result *check;   // on the device
     triangle_waste *waste; // on the device
     float *points, *arrays, *out;
+    float4 *fours; // the points of EDM as published
 } sweep;
 
 // One thing to time. variant: of triangle_maps.h, or -1 for pdist.h.
@@ -37,24 +38,48 @@ static void job_run(void *context) {
     job *j = (job *)context;
     const tmap_pdist_points points = {j->s->points, j->n, j->d};
     if (j->variant >= 0)
-        triangle_launch(j->variant, (int)j->d, j->n, j->rho, 1, j->s->arrays, j->s->out);
+        triangle_launch(j->variant, (int)j->d, j->n, j->rho, 1,
+                        triangle_is_published(j->variant) ? (const float *)j->s->fours
+                                                          : j->s->arrays,
+                        j->s->out);
     else if (j->wide)
         CHECK(tmap_pdist_f64(points, j->metric, j->layout, (double *)j->s->out, 0));
     else
         CHECK(tmap_pdist_f32_products(points, j->metric, j->layout, j->workspace, j->s->out, 0));
 }
 
-// points, row by row, as d arrays.
-static __global__ void turn(const float *points, tmap_u32 n, tmap_u32 d, float *arrays) {
+// points, row by row, as d arrays, and as the first d members of n float4.
+static __global__ void turn(const float *points, tmap_u32 n, tmap_u32 d, float *arrays,
+                            float *fours) {
     tmap_u64 at = blockIdx.x * (tmap_u64)blockDim.x + threadIdx.x;
-    if (at < (tmap_u64)n * d) arrays[at % d * n + at / d] = points[at];
+    if (at >= (tmap_u64)n * d) return;
+    arrays[at % d * n + at / d] = points[at];
+    fours[4 * (at / d) + at % d] = points[at];
+}
+
+// Compares the distances of EDM as published, and that nothing is written behind them.
+static __global__ void check_packed(int variant, const float *points, tmap_u64 n, tmap_u64 d,
+                                    const float *out, check_result *result) {
+    tmap_u64 wrong = 0, checked = 0;
+    for (tmap_u64 i = blockIdx.x; i < n; i += gridDim.x)
+        for (tmap_u64 j = threadIdx.x; j <= i; j += blockDim.x, ++checked) {
+            // column j begins behind the n, n - 1, ... cells of those before it
+            const tmap_u64 at = variant == TRIANGLE_PUBLISHED_UTM ? j * n - j * (j + 1) / 2 + i
+                                                                  : i * (i + 1) / 2 + j;
+            const double want = check_distance(points, 0, d, TMAP_PDIST_EUCLIDEAN, i, j);
+            wrong += !check_right(CHECK_F32, d, TMAP_PDIST_EUCLIDEAN, out[at], want, 0);
+        }
+    if (blockIdx.x == 0 && threadIdx.x == 0) wrong += !check_is_poison(out, 0, n * (n + 1) / 2);
+    if (wrong) atomicAdd(&result->wrong, wrong);
+    atomicAdd(&result->checked, checked);
 }
 
 static void make_points(sweep *s, tmap_u32 n, tmap_u32 d, int wide) {
     check_points<<<256, 256>>>(n, d, wide, n + d, s->points);
     CHECK(cudaGetLastError());
     if (wide || d > 4) return;
-    turn<<<(unsigned)(((tmap_u64)n * d + 255) / 256), 256>>>(s->points, n, d, s->arrays);
+    turn<<<(unsigned)(((tmap_u64)n * d + 255) / 256), 256>>>(s->points, n, d, s->arrays,
+                                                             (float *)s->fours);
     CHECK(cudaGetLastError());
 }
 
@@ -67,12 +92,17 @@ static tmap_u64 job_verify(bench_row *row, job j) {
     tmap_u64 bytes;
     if (j.d == 0) j.d = 1;
     bytes = tmap_pdist_values(j.n, j.layout) << (2 + j.wide);
+    if (triangle_is_published(j.variant)) bytes = 4 * tmap_triangle_cells(j.n) + 4;
     make_points(s, j.n, j.d, j.wide);
     CHECK(cudaMemset(s->out, CHECK_POISON_BYTE, bytes));
     CHECK(cudaMemset(s->check, 0, sizeof *s->check));
     job_run(&j);
-    check_pdist<<<dim3(j.n < 65535 ? j.n : 65535, 4), 128>>>(s->points, j.wide, j.n, j.d, s->out,
-                                                             j.metric, j.layout, s->check);
+    const unsigned rows = j.n < 65535 ? j.n : 65535;
+    if (triangle_is_published(j.variant))
+        check_packed<<<rows, 128>>>(j.variant, s->points, j.n, j.d, s->out, s->check);
+    else
+        check_pdist<<<dim3(rows, 4), 128>>>(s->points, j.wide, j.n, j.d, s->out, j.metric, j.layout,
+                                            s->check);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, s->check, sizeof result, cudaMemcpyDeviceToHost));
     if (!result.checked || (result.wrong && (j.variant != TRIANGLE_UTM_PRINTED ||
@@ -128,7 +158,7 @@ static void record_map(bench_row *row, job *j, double bb_ms) {
     bench_key(row, "idle_threads", "%llu", waste.idle);
     bench_key(row, "launches", "%u", blocks.launches);
     bench_key(row, "i_model", "%.4f", most);
-    if (j->variant == TRIANGLE_BB) bb_ms = row->time.ms;
+    if (triangle_map_of(j->variant) == TRIANGLE_BB) bb_ms = row->time.ms;
     if (bb_ms > 0) bench_key(row, "i", "%.4f", bb_ms / row->time.ms);
     if (bb_ms > 0) bench_key(row, "k", "%.4f", most * row->time.ms / bb_ms);
     if (j->variant == TRIANGLE_UTM_PRINTED) bench_key(row, "missed_cells", "%llu", missed);
@@ -139,7 +169,7 @@ static void record_map(bench_row *row, job *j, double bb_ms) {
 static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
     for (int r = 0; r < s->rho.count; ++r) {
         job j = {s, 0, 0, TMAP_PAIRS_LOWER, n, s->rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
-        double bb_ms = 0;
+        double bb_ms[2] = {0, 0}; // ours, and as published
         for (j.variant = 0; j.variant < TRIANGLE_VARIANT_COUNT; ++j.variant) {
             bench_row row = bench_row_begin(&s->d, d ? "edm" : "dummy",
                                             triangle_variant_name(j.variant), "triangle");
@@ -147,11 +177,12 @@ static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
             bench_key(&row, "rho", "%u", j.rho);
             bench_key(&row, "d", "%u", d);
             bench_key_text(&row, "dtype", "f32");
-            if (!triangle_has_rho(j.variant, j.rho) || !triangle_in_range(j.variant, n, j.rho) ||
+            double *bb = &bb_ms[triangle_is_published(j.variant)];
+            if (!triangle_has(j.variant, j.rho, d) || !triangle_in_range(j.variant, n, j.rho) ||
                 !bench_wants(&s->d, &row))
                 continue;
-            record_map(&row, &j, bb_ms);
-            if (j.variant == TRIANGLE_BB) bb_ms = row.time.ms;
+            record_map(&row, &j, *bb);
+            if (triangle_map_of(j.variant) == TRIANGLE_BB) *bb = row.time.ms;
         }
     }
 }
@@ -235,6 +266,7 @@ static void sweep_begin(sweep *s) {
     s->out = (float *)kit_device(most + 64);
     s->points = (float *)kit_device(most_n * 64 * sizeof(double) + PDIST_N * 300 * sizeof(float));
     s->arrays = (float *)kit_device(most_n * 4 * sizeof(float));
+    s->fours = (float4 *)kit_device(most_n * sizeof(float4));
     s->check = (check_result *)kit_device(sizeof *s->check);
     s->waste = (triangle_waste *)kit_device(sizeof *s->waste);
 }

@@ -6,7 +6,9 @@
 // problems" (2013), sections III to V. Blocks are rho x rho threads. `bb` leaves blocks above the
 // diagonal at their first instruction, `bb_by_threads` computes every thread's cell; RB and UTM map
 // threads, as in the paper, the others blocks. UTM as printed is the one variant that may miss
-// cells; they are counted.
+// cells; they are counted. `published_bb` and the like are maps in EDM as their authors ran it
+// (github.com/crinavar/gpumaps, commit 784ec1c, 2-simplex): points are float4 whatever d is, and the
+// output is packed, with places of 32 bits: row after row, or, for UTM, thread after thread.
 #ifndef BENCH_TRIANGLE_MAPS_H
 #define BENCH_TRIANGLE_MAPS_H
 
@@ -33,13 +35,32 @@
     X(utm_printed, UTM_PRINTED) \
     X(utm_blocks, UTM_BLOCKS) \
     X(utm_blocks_sqrt, UTM_BLOCKS_SQRT) \
-    X(utm_blocks_rsqrt, UTM_BLOCKS_RSQRT)
+    X(utm_blocks_rsqrt, UTM_BLOCKS_RSQRT) \
+    X(published_bb, PUBLISHED_BB) \
+    X(published_ltm_rsqrt, PUBLISHED_LTM_RSQRT) \
+    X(published_rb, PUBLISHED_RB) \
+    X(published_rec, PUBLISHED_REC) \
+    X(published_utm, PUBLISHED_UTM)
 
 enum {
 #define TRIANGLE_ENUM(name, kind) TRIANGLE_##kind,
     TRIANGLE_VARIANTS(TRIANGLE_ENUM) TRIANGLE_VARIANT_COUNT
 #undef TRIANGLE_ENUM
 };
+
+TMAP_FN int triangle_is_published(int variant) {
+    return variant >= TRIANGLE_PUBLISHED_BB && variant <= TRIANGLE_PUBLISHED_UTM;
+}
+
+// The map of a variant.
+TMAP_FN int triangle_map_of(int variant) {
+    return variant == TRIANGLE_PUBLISHED_BB          ? TRIANGLE_BB
+           : variant == TRIANGLE_PUBLISHED_LTM_RSQRT ? TRIANGLE_LTM_RSQRT
+           : variant == TRIANGLE_PUBLISHED_RB        ? TRIANGLE_RB
+           : variant == TRIANGLE_PUBLISHED_REC       ? TRIANGLE_REC
+           : variant == TRIANGLE_PUBLISHED_UTM       ? TRIANGLE_UTM
+                                                     : variant;
+}
 
 static inline const char *triangle_variant_name(int variant) {
     static const char *const names[] = {
@@ -59,8 +80,9 @@ typedef struct triangle_size {
 } triangle_size;
 
 // The cell of this thread; 0 if it has none.
-static __device__ __forceinline__ int triangle_cell(const int variant, triangle_size s,
+static __device__ __forceinline__ int triangle_cell(const int form, triangle_size s,
                                                     tmap_pair *cell) {
+    const int variant = triangle_map_of(form);
     tmap_u32 x = blockIdx.x, y = blockIdx.y, rho = blockDim.x;
     tmap_pair block = {y, x};
     if (variant == TRIANGLE_RB) {
@@ -77,6 +99,8 @@ static __device__ __forceinline__ int triangle_cell(const int variant, triangle_
             return tmap_triangle_utm_printed_cell((tmap_u32)k, s.n, cell);
         // rows of the upper triangle are columns of the lower one
         block = tmap_triangle_utm_blocks((tmap_u32)k, s.n);
+        if (form == TRIANGLE_PUBLISHED_UTM)
+            block = tmap_triangle_utm_newton((tmap_u32)k, s.n + 1), --block.j;
         cell->i = block.j, cell->j = block.i;
         return 1;
     }
@@ -109,6 +133,20 @@ static __device__ __forceinline__ int triangle_cell(const int variant, triangle_
     return cell->i < s.n && cell->j <= cell->i;
 }
 
+// The distance and the place of a cell as published.
+static __device__ __forceinline__ void triangle_published(const int variant, const float4 *points,
+                                                          const int d, tmap_pair cell, float *out) {
+    const float4 a = points[cell.i], b = points[cell.j];
+    tmap_u32 place = cell.i * (cell.i + 1) / 2 + cell.j;
+    float sum = (a.x - b.x) * (a.x - b.x);
+    if (d > 1) sum += (a.y - b.y) * (a.y - b.y);
+    if (d > 2) sum += (a.z - b.z) * (a.z - b.z);
+    if (d > 3) sum += (a.w - b.w) * (a.w - b.w);
+    if (variant == TRIANGLE_PUBLISHED_UTM)
+        place = (blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    out[place] = sqrtf(sum);
+}
+
 // dummy: adds the coordinates and writes the sum to one place, which keeps the map from being
 // optimized away. EDM-dD: points in d arrays of n coordinates; out: n x n, j <= i is written.
 #define TRIANGLE_KERNELS(name, kind) \
@@ -132,7 +170,10 @@ static __device__ __forceinline__ int triangle_cell(const int variant, triangle_
     static __global__ void __launch_bounds__(1024) triangle_edm##d##_##name( \
         triangle_size s, const float *__restrict__ points, float *__restrict__ out) { \
         tmap_pair cell; \
-        if (triangle_cell(TRIANGLE_##kind, s, &cell)) \
+        if (!triangle_cell(TRIANGLE_##kind, s, &cell)) return; \
+        if (triangle_is_published(TRIANGLE_##kind)) \
+            triangle_published(TRIANGLE_##kind, (const float4 *)points, d, cell, out); \
+        else \
             out[(tmap_u64)cell.i * s.n + cell.j] = triangle_distance(points, s.n, d, cell); \
     }
 
@@ -219,6 +260,7 @@ static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 
     if (variant == TRIANGLE_REC_RECURSIVE)
         return triangle_launch_recursive(d, n, rho, run, points, out);
     triangle_kernel kernel = triangle_kernels[variant][d];
+    variant = triangle_map_of(variant);
     tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
     tmap_u64 tiles = tmap_triangle_tiles(n, rho), threads = (tmap_u64)rho * rho;
     const int box = variant == TRIANGLE_BB || variant == TRIANGLE_BB_BY_THREADS;
@@ -277,10 +319,11 @@ static int triangle_utm_right(tmap_u32 rows) {
     return right;
 }
 
-// Whether a variant is run with such blocks. For two one size is enough, the paper's; and kernels
-// that launch kernels are compiled apart.
-static int triangle_has_rho(int variant, tmap_u32 rho) {
+// Whether a variant is run with such blocks and d. For some one size is enough, the paper's; EDM as
+// published has no dummy; and kernels that launch kernels are compiled apart.
+static int triangle_has(int variant, tmap_u32 rho, tmap_u32 d) {
     if (variant == TRIANGLE_REC_RECURSIVE) return BENCH_DP && rho == 16;
+    if (triangle_is_published(variant)) return rho == 16 && d > 0;
     return variant != TRIANGLE_UTM_PRINTED || rho == 16;
 }
 
@@ -288,6 +331,8 @@ static int triangle_has_rho(int variant, tmap_u32 rho) {
 // UTM as printed is run beyond its range, too, and what it misses is counted.
 static int triangle_in_range(int variant, tmap_u32 n, tmap_u32 rho) {
     tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
+    if (triangle_is_published(variant) && n > 65535) return 0; // i(i+1) must fit 32 bits
+    variant = triangle_map_of(variant);
     if (variant == TRIANGLE_LTM_SQRT) return rows <= TMAP_TRIANGLE_ROWS_SQRT;
     if (variant == TRIANGLE_LTM_NEWTON) return rows <= TMAP_TRIANGLE_ROWS_NEWTON;
     if (variant == TRIANGLE_LTM_RSQRT) return rows <= TMAP_TRIANGLE_ROWS_RSQRT;

@@ -63,7 +63,7 @@ CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "frac
                 "raster/label", "raster/label_plan", "raster/label_local", "raster/label_measure", "raster/label_base",
                 "raster/label3", "raster/label3_base", "raster/label_tools", "raster/spill", "raster/spill_tile",
                 "raster/stripes_base", "raster/stripes", "raster/stripes_flood",
-                "papers/box_bits", "papers/box_kernels", "papers/flood_slides",
+                "papers/box_bits", "papers/box_kernels", "papers/box_published", "papers/flood_slides",
                 "papers/mandelbrot_approaches", "papers/mandelbrot_dp",
                 "papers/mandelbrot_published", "papers/triangle_published")
 

@@ -61,8 +61,9 @@ static void check_utm_plain(tmap_u32 n) {
 static void check_utm(tmap_u32 n) {
     for (tmap_u32 k = 0; k < tmap_condensed_cells(n); ++k) {
         tmap_pair p = tmap_triangle_utm_map(k, n), c = tmap_condensed_map(k, n);
-        tmap_pair s = tmap_triangle_utm_sqrt(k, n);
+        tmap_pair s = tmap_triangle_utm_sqrt(k, n), q = tmap_triangle_utm_newton(k, n);
         EXPECT(p.i == c.i && p.j == c.j, "n=%u k=%u: (%u,%u)", n, k, p.i, p.j);
+        EXPECT(q.i == c.i && q.j == c.j, "n=%u k=%u: (%u,%u), Newton", n, k, q.i, q.j);
         EXPECT(p.i == s.i && p.j == s.j, "n=%u k=%u: (%u,%u)", n, k, s.i, s.j);
     }
     for (tmap_u32 k = 0; k < tmap_triangle_cells(n); ++k) {
@@ -103,14 +104,15 @@ static void check_recursive(tmap_u32 n, tmap_u32 rho) {
 }
 
 // Both ends of all rows, where errors of the root begin. Returns how many have no pair; every other
-// one must be right.
+// one must be right, and all of them by Newton.
 static tmap_u32 check_utm_printed_ends(tmap_u32 n) {
     tmap_u32 missed = 0;
     tmap_u64 first = 0;
     for (tmap_u32 a = 0; a + 1 < n; first += n - 1 - a, ++a)
         for (tmap_u32 b = a + 1; b < n; b += b + 1 < n ? n - 1 - b : 1) { // the first and the last
             const tmap_u32 k = (tmap_u32)first + b - a - 1;
-            tmap_pair p;
+            tmap_pair p = tmap_triangle_utm_newton(k, n);
+            EXPECT(p.i == a && p.j == b, "n=%u k=%u: (%u,%u), Newton", n, k, p.i, p.j);
             if (!tmap_triangle_utm_printed(k, n, &p)) {
                 ++missed;
                 EXPECT(n != 4098 || k == 4096, "n=%u k=%u: no pair", n, k);
@@ -139,6 +141,7 @@ static void check_published_examples(void) {
     EXPECT(!tmap_triangle_utm_printed(0, 0, &p) && !tmap_triangle_utm_printed(0, 1, &p), "(%u,%u)",
            p.i, p.j);
     tmap_triangle_utm_printed(~0u, ~0u, &p);
+    tmap_triangle_utm_newton(~0u, ~0u);
     tmap_triangle_utm_printed_cell(~0u, ~0u, &p);
     EXPECT(tmap_triangle_table_bytes(1920) == 7376640, "%d", 1920);
     EXPECT(tmap_triangle_table_bytes(TMAP_TRIANGLE_TABLE_ROWS_MAX) > 0, "%d", 0);

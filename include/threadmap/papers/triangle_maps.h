@@ -272,16 +272,21 @@ TMAP_FN tmap_pair tmap_triangle_utm_sqrt(tmap_u32 k, tmap_u32 n) {
     return tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
 }
 
-// UTM for threads with the conditionals that repair it: one row down or up. Range: n <= 92682, k <
-// n(n-1)/2. Law: a bijection; equal to tmap_condensed_map. Exact.
-TMAP_FN tmap_pair tmap_triangle_utm_map(tmap_u32 k, tmap_u32 n) {
-    float root = tmapi_sqrt((float)tmapi_triangle_utm_discriminant(k, n));
+// The pair of a root that is off by one row at most.
+TMAP_FN tmap_pair tmapi_triangle_utm_repaired(float root, tmap_u32 k, tmap_u32 n) {
     tmap_pair p = tmapi_triangle_utm_in_row(k, n, tmapi_triangle_utm_row(root, n));
     if ((int)(p.j - p.i) <= 0) // k is before this row
         p.j += n - 1 - p.i, --p.i;
     else if ((int)(p.j - n) >= 0) // k is after it
         p.j -= n - 2 - p.i, ++p.i;
     return p;
+}
+
+// UTM for threads with the conditionals that repair it: one row down or up. Range: n <= 92682, k <
+// n(n-1)/2. Law: a bijection; equal to tmap_condensed_map. Exact.
+TMAP_FN tmap_pair tmap_triangle_utm_map(tmap_u32 k, tmap_u32 n) {
+    return tmapi_triangle_utm_repaired(tmapi_sqrt((float)tmapi_triangle_utm_discriminant(k, n)), k,
+                                       n);
 }
 
 // UTM for blocks: tile (a, b), a <= b < n, of number k. It includes the diagonal, so it is UTM of n

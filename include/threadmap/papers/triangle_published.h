@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// triangle_published.h: four forms of maps of triangles that the paper prints, tries or expects,
+// triangle_published.h: five forms of maps of triangles that the paper prints, tries or expects,
 // which are not in triangle_maps.h:
 //
 //     UTM as printed   all in single precision, nothing repaired (section III.B)
+//     UTM by Newton    the root by three steps of Newton, and repaired, as its authors ran it
 //     LTM by a table   the pair of each block from a table in global memory (section III.A)
 //     BB by threads    each thread computes its cell and tests it, in every block (section III.B)
 //     REC recursive    a kernel launches itself for the next level (expected in section V)
@@ -83,6 +84,15 @@ TMAP_FN int tmap_triangle_utm_printed_cell(tmap_u32 k, tmap_u32 n, tmap_pair *ce
     if (!tmap_triangle_utm_printed(k, n + 1, &p)) return 0;
     cell->i = p.j - 1, cell->j = p.i;
     return 1;
+}
+
+// UTM for threads with the root that its authors ran, by three steps of Newton in single precision
+// (github.com/crinavar/gpumaps, commit 784ec1c, 2-simplex), and the conditionals that repair it.
+// What is under the root is exact here; theirs is a float. Range, law and example: those of
+// tmap_triangle_utm_map.
+TMAP_FN tmap_pair tmap_triangle_utm_newton(tmap_u32 k, tmap_u32 n) {
+    const float x = (float)tmapi_triangle_utm_discriminant(k, n);
+    return tmapi_triangle_utm_repaired(x * tmapi_rsqrt_newton(x), k, n);
 }
 
 // ---- LTM by a table -----------------------------------------------------------------------------
