@@ -100,8 +100,10 @@ PAPERS = (
     # fractals
     ("tensor cores gain in {0} of {0} configurations of variant 1 and, in RD, in {0} of {0} of variant 2",
      *(cell(FORMS, row, index) for row in ("variant 1, in some", "variant 2, overall") for index in (2, 3))),
-    ("{2} (best blocks) and {1} times (ρ = 2) with a block for each tile; variant 1 between +{1}% "
-     "and -{1}%", cell(FORMS, "× BB, each with its best ρ, tiles"),
+    ("as published {1} (SW), {1} (RD) and {1} times (CA), best blocks of each; {2} and {1} times (ρ = 2) in SW by our block "
+     "for each tile; variant 1 between +{1}% and -{1}%",
+     *(cell(FORMS, "× BB, each with its best ρ, as published", index) for index in (0, 1, 2)),
+     cell(FORMS, "× BB, each with its best ρ, tiles"),
      cell(FORMS, "× BB, the most with one ρ for both, tiles"), cell(FORMS, "variant 1, in some", 0),
      cell(FORMS, "variant 1, in some", 1)),
     ("{1} (write) to {1} times (sum) the paper's bounding box at n = 65536",
