@@ -48,7 +48,8 @@ def __getattr__(name):  # what is not asked for costs nothing
     if name not in ARRAYS:
         raise AttributeError(f"module 'threadmap' has no attribute {name!r}")
     from . import arrays
-    return getattr(arrays, name)
+    globals()[name] = getattr(arrays, name)  # the next call finds it at once
+    return globals()[name]
 
 
 def include():

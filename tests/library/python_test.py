@@ -7,6 +7,7 @@ python_test.py installed: the same of the module and the library that are instal
 python_test.py FOLDER gpu: the functions alone, on arrays of CuPy and of PyTorch, whichever is there,
 with the library of a GPU in that folder. Skipped without a GPU."""
 import ast
+import collections
 import contextlib
 import importlib
 import io
@@ -265,21 +266,36 @@ def refusals():
             check(False, f"{what} is taken")
 
 
+Device = collections.namedtuple("Device", "id index")
+
+
 class Elsewhere:
-    """An array that claims to be on a GPU, with the names that arrays.py uses of CuPy's and of
-    PyTorch's: what is called and what comes back, without a GPU."""
-    is_cuda, device = True, contextlib.nullcontext()
+    """An array that claims to be on GPU number 1, with the names that arrays.py uses of CuPy's and
+    of PyTorch's: what is called and what comes back, without a GPU."""
+    is_cuda, device = True, Device(1, 1)
     __cuda_array_interface__ = None
 
     def __init__(self, of):
         self.of, self.shape, self.dtype = of, of.shape, of.dtype
-        self.data = type("data", (), {"ptr": of.ctypes.data})
+        self.data = types.SimpleNamespace(ptr=of.ctypes.data)
+
+    def __len__(self):
+        return len(self.of)
 
     def __getitem__(self, at):
-        return type(self)(np.asarray(self.of[getattr(at, "of", at)]))
+        return type(self)(self.of[at])
 
-    def __setitem__(self, at, value):
-        self.of[at.of] = value
+    def __ne__(self, other):
+        return type(self)(self.of != other)
+
+    def __mod__(self, other):
+        return type(self)(self.of % other)
+
+    def min(self):
+        return self.of.min()
+
+    def max(self):
+        return self.of.max()
 
     def data_ptr(self):
         return self.data.ptr
@@ -287,35 +303,48 @@ class Elsewhere:
     def to(self, dtype):
         return type(self)(self.of.astype(dtype))
 
+    def is_contiguous(self):
+        return self.of.flags.c_contiguous
+
     def contiguous(self):
         return type(self)(np.ascontiguousarray(self.of))
 
 
-for name in "lt", "le", "ge", "ne", "int", "bool", "len":
-    def forward(self, *others, name=f"__{name}__"):
-        got = getattr(self.of, name)(*others)
-        return type(self)(np.asarray(got)) if others else got
-    setattr(Elsewhere, f"__{name}__", forward)
-for name in "min", "max":
-    setattr(Elsewhere, name, lambda self, name=name: getattr(self.of, name)())
-
-
-def elsewhere(kind):
-    """The module named cupy or torch, whose arrays are those."""
-    array = type("array", (Elsewhere,), {"__module__": kind})
+def elsewhere(kind, raw):
+    """The module named cupy or torch, whose arrays are those; the type of these; and the numbers of
+    the devices that became current: 0 is at first. raw: PyTorch has its faster name of a stream."""
+    array, said = type("array", (Elsewhere,), {"__module__": kind}), [0]
     module = types.ModuleType(kind)
 
     def make(x, dtype=None, device=None):
+        check(kind == "cupy" or device in (None, array.device), "torch: the device of an array")
         return x if isinstance(x, array) and dtype is None else array(
             np.array(getattr(x, "of", x), dtype, order="C"))
+
+    def empty(shape, dtype, device=None):
+        check(said[-1] == 1 if kind == "cupy" else device == array.device, "the device of a result")
+        return array(np.empty(shape, dtype))
+
+    @contextlib.contextmanager
+    def switch(device):
+        said.append(getattr(device, "index", device))
+        yield
+        said.append(0)
+
+    def stream(device=None):
+        check(said[-1] == 1 and device in (None, 1, array.device), "the stream of a device")
+        return types.SimpleNamespace(ptr=0, cuda_stream=0)
     module.asarray = module.as_tensor = module.ascontiguousarray = make
-    module.empty = lambda shape, dtype, device=None: array(np.empty(shape, dtype))
+    module.ndarray, module.Tensor, module.empty = array, array, empty
     module.cuda = types.SimpleNamespace(
-        device=lambda device: device, get_current_stream=lambda: types.SimpleNamespace(ptr=0),
-        current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
-    for dtype in "uint8", "int16", "int32", "int64", "float32", "float64":
-        setattr(module, dtype, dtype)
-    return module, array
+        device=switch, Device=switch, get_current_stream=stream, current_stream=stream,
+        current_device=lambda: said[-1], runtime=types.SimpleNamespace(getDevice=lambda: said[-1]))
+    module._C = types.SimpleNamespace()
+    if raw:
+        module._C._cuda_getCurrentRawStream = lambda device: stream(device).ptr
+    for dtype in "bool", "uint8", "int16", "int32", "int64", "float32", "float64":
+        setattr(module, dtype, np.dtype(dtype))
+    return module, array, said
 
 
 def gpus(rng):
@@ -328,8 +357,9 @@ def gpus(rng):
              "drmsd": (rng.random((4, 6, 3)),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
-    for kind in "cupy", "torch":
-        sys.modules[kind], array = elsewhere(kind)
+    for kind, raw in ("cupy", 0), ("torch", 0), ("torch", 1):
+        sys.modules[kind], array, said = elsewhere(kind, raw)
+        threadmap.arrays._at.spaces.clear()
         for name, (first, *rest) in calls.items():
             call = getattr(threadmap, name)
             want, got = (out if isinstance(out, tuple) else (out,)
@@ -337,7 +367,10 @@ def gpus(rng):
             for one, other in zip(want, got):
                 check(np.array_equal(one, getattr(other, "of", other)) and
                       isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
+            check(said == [0, 1, 0], f"{kind}: {name}: devices {said}")
+            del said[1:]
         del sys.modules[kind]
+    threadmap.arrays._at.spaces.clear()
     del threadmap.arrays._library.loaded[False]
 
 
