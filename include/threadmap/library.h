@@ -208,13 +208,31 @@ typedef struct threadmap_label_job {
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 with 4 neighbours: 1 1 0 / 0 0 2 / 3 0 2, count 3.
 int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// The same of a volume, or of each image of a batch (raster/label3.h). Cell (x, y, z) is
+// The same of a volume, or of each image of a batch (raster/label3.h): of a mask's cells, bytes
+// that are 0 or not or bits; or, of a volume, of cells of one value each. Unless _NOT_ZERO is added
+// to the kind of values, 0 is a value too. U16 are all cells of two bytes. Cell (x, y, z) is
 // cells[z * slice + y * pitch + x].
+enum {
+    THREADMAP_LABEL3_BYTES,
+    THREADMAP_LABEL3_BITS,
+    THREADMAP_LABEL3_U8,
+    THREADMAP_LABEL3_U16,
+    THREADMAP_LABEL3_I32,
+    THREADMAP_LABEL3_F32
+};
+#define THREADMAP_LABEL3_NOT_ZERO 8
+
+// Added to the neighbours of a volume: axes whose ends are neighbours. A picture with such axes, or
+// of values, is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
+#define THREADMAP_PERIODIC_X 0x100
+#define THREADMAP_PERIODIC_Y 0x200
+#define THREADMAP_PERIODIC_Z 0x400
+
 typedef struct threadmap_label3_job {
-    const void *cells; // a byte each, or a bit
+    const void *cells;
     tmap_u64 width, height, depth;
     tmap_u64 pitch, slice; // 0: without gaps
-    int bits;              // 1: words of 32 cells
+    int kind;              // of cells
     int neighbours;        // of a volume 6, 18 or 26; of the images of a batch 4 or 8
     void *labels;          // width * height * depth int; or long long, with wide
     tmap_u64 *count;       // receives the number of components, of a batch one number an image
@@ -223,6 +241,68 @@ typedef struct threadmap_label3_job {
 
 int threadmap_label3(const threadmap_label3_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream);
+
+// Labels without gaps between rows and slices, of the functions above or of yours. 0 belongs to no
+// component.
+typedef struct threadmap_labels {
+    void *labels; // width * height * depth int; or long long, with wide
+    tmap_u64 width, height, depth;
+    tmap_u64 components; // the largest label that counts, up to 2^40
+    int images;          // 1: each slice has labels of its own
+    int wide;
+} threadmap_labels;
+
+// The shape of each component (raster/label_measure.h): that of label i is number i - 1, of slice z
+// of images number z * components + i - 1.
+typedef struct threadmap_shape {
+    tmap_u64 area, first; // cells; number of the first one. Area 0: there is no such component
+    tmap_u32 left, top, front, right, bottom, back; // the first and the last column, row and slice
+} threadmap_shape;
+
+typedef struct threadmap_shapes_job {
+    threadmap_labels of;
+    threadmap_shape *shapes; // `components`, of each image
+} threadmap_shapes_job;
+
+int threadmap_shapes(const threadmap_shapes_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// Pairs of labels of a picture or of a volume, up to 2^32 - 1, that touch over faces of cells, and
+// how many faces are between them (raster/label_tools.h). They are in a table with gaps; a quarter
+// more entries than there are pairs is enough.
+typedef struct threadmap_contact {
+    tmap_u64 pair, area; // the lower label << 32 | the higher one, and faces; area 0: a gap
+} threadmap_contact;
+
+typedef struct threadmap_contacts_job {
+    threadmap_labels of;         // `components` is not used
+    threadmap_contact *contacts; // `room` entries
+    tmap_u64 room;               // 1 to 2^32 - 1
+    tmap_u64 *count; // receives the number of pairs; more than `room`: the table was too small, and
+                     // has any content
+} threadmap_contacts_job;
+
+// Example: labels 1 1 2 / 1 3 2: pairs (1, 2), (1, 3), (2, 3) with areas 1, 2, 1.
+int threadmap_contacts(const threadmap_contacts_job *job, void *workspace, tmap_u64 *bytes,
+                       void *stream);
+
+// Gives the cells of components of fewer than `least` cells the label 0.
+typedef struct threadmap_dust_job {
+    threadmap_labels of; // which are changed
+    tmap_u64 least;
+} threadmap_dust_job;
+
+// Example: labels 1 1 0 2, least 2: 1 1 0 0.
+int threadmap_dust(const threadmap_dust_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Fills the holes of a mask: components of 0 that touch no border become 1.
+typedef struct threadmap_fill_job {
+    threadmap_labels of; // of the mask's values, 0 among them: THREADMAP_LABEL3_U8
+    unsigned char *mask; // a byte a cell, which is changed
+} threadmap_fill_job;
+
+// Example: the mask 1 1 1 / 1 0 1 / 1 1 1: all cells become 1.
+int threadmap_fill(const threadmap_fill_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
 // The level at which water from the outlets reaches each cell (raster/spill.h): filled depressions.
 #define THREADMAP_SPILL_BORDER 1 // outlets: cells of the map's border

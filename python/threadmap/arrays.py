@@ -30,7 +30,7 @@ def _structures(text):
     found = {}
     for body, name in re.findall(r"^typedef struct \w+ \{\n(.*?)^\} (\w+);", text, re.M | re.S):
         fields = []
-        for kind, members in re.findall(r"(?:const )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
+        for kind, members in re.findall(r"(?:const |unsigned )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
             for star, member, count in re.findall(r"(\*?)(\w+)(?:\[(\d+)\])?", members):
                 of = ctypes.c_void_p if star else _TYPES.get(kind) or found[kind]
                 fields.append((member, of * int(count) if count else of))
@@ -407,25 +407,112 @@ def _bytes(space, mask):
     return space.cast(mask != 0, "bool")
 
 
-def label(mask, connectivity=1, images=False):
+# THREADMAP_LABEL3_U8 to _F32 by dtype.
+_VALUES = {"bool": 2, "uint8": 2, "int8": 2, "int16": 3, "uint16": 3, "int32": 4, "uint32": 4,
+           "float32": 5}
+_NOT_ZERO = 8
+
+
+def _axes(x, wanted=(2, 3)):
+    """The number of axes of a map."""
+    if len(x.shape) not in wanted:
+        raise ValueError(f"cells of {' or '.join(map(str, wanted))} axes, not {tuple(x.shape)}")
+    return len(x.shape)
+
+
+def _extents(x):
+    """Members of a job."""
+    return {"width": x.shape[-1], "height": x.shape[-2], "depth": x.shape[0] if len(x.shape) > 2
+            else 1}
+
+
+def _components(space, cells, kind, connectivity, images=False, flags=0):
+    """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
+    of values. flags: of periodic axes."""
+    axes = _axes(cells) - images
+    at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
+    picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
+    labels = space.empty(tuple(cells.shape), "int32")
+    count = space.empty((cells.shape[0] if images else 1,), "int64")
+    space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
+              neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+    return labels, count
+
+
+def label(mask, connectivity=1, images=False, values=False, periodic=()):
     """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
     labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
     number of axes. images: the slices of three axes are images of their own, with an int64 number
-    each."""
+    each. values: components are of one value each, as skimage.measure.label. periodic: numbers of
+    the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
-        axes = len(mask.shape) - bool(images)
-        if axes not in ((2,) if images else (2, 3)):
-            raise ValueError(f"a mask of 2 or 3 axes, or images of 3; not {tuple(mask.shape)}")
-        neighbours = ((4, 8), (6, 18, 26))[axes - 2]
-        at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
-        cells = _bytes(space, mask)
-        labels = space.empty(tuple(mask.shape), "int32")
-        depth = mask.shape[0] if len(mask.shape) == 3 else 1
-        height, width = mask.shape[-2:]
-        count = space.empty((depth if images else 1,), "int64")
-        space.run("label3", cells=cells, width=width, height=height, depth=depth, labels=labels,
-                  count=count, neighbours=neighbours[at])
+        axes = _axes(mask, (3,) if images else (2, 3))
+        wrapped = range(axes) if periodic is True else periodic or ()
+        if images and (values or wrapped) or not set(wrapped) <= set(range(-axes, axes)):
+            raise ValueError(f"periodic {periodic}: axes of the map; images have neither periodic "
+                             "axes nor values")
+        flags = sum(0x100 << axis for axis in {axes - 1 - axis % axes for axis in wrapped})
+        if values:
+            kind = _VALUES.get(_name(mask.dtype))
+            if not kind:
+                raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
+            kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
+        else:
+            kind, cells = 0, _bytes(space, mask)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
         return labels, count if images else space.last(count)
+
+
+def _labels(space, labels):
+    """Members of a job: labels of int32 or int64."""
+    _axes(labels)
+    wide = _name(labels.dtype) != "int32"
+    labels = space.cast(labels, "int64" if wide else "int32")
+    return {"labels": labels, **_extents(labels), "components": 0, "images": 0, "wide": int(wide)}
+
+
+def contacts(labels):
+    """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
+    in ascending order, and the number of faces between them."""
+    with _at(labels) as (space, labels):
+        of, count, room = _labels(space, labels), space.empty((1,), "int64"), 4096
+        while True:
+            table = space.empty((room, 2), "int64")
+            space.run("contacts", of=of, contacts=table, room=room, count=count)
+            found = space.last(count)
+            if found <= room:
+                break
+            room = min(8 * room, 2**32 - 1)
+        table = table[table[:, 1] > 0]
+        table = table[table[:, 0].argsort()]
+        return table[:, 0] >> 32, table[:, 0] & 0xffffffff, table[:, 1]
+
+
+def remove_small_objects(x, min_size, connectivity=1):
+    """Labels without the components of fewer than min_size cells, whose cells become 0; or a mask
+    of bool without its own such components: as skimage.morphology.remove_small_objects."""
+    with _at(x) as (space, x):
+        mask = _name(x.dtype) == "bool"
+        if mask:
+            labels, count = _components(space, _bytes(space, x), 0, connectivity)
+            of = {**_labels(space, labels), "components": space.last(count)}
+        else:
+            of = _labels(space, x)
+            of["labels"] = labels = of["labels"] + 0  # a copy
+            of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
+        space.run("dust", of=of, least=max(0, int(min_size)))
+        return of["labels"] != 0 if mask else of["labels"]
+
+
+def binary_fill_holes(mask, connectivity=1):
+    """A mask of bool, of 2 or 3 axes, whose holes are filled, as scipy.ndimage.binary_fill_holes:
+    cells of 0 from which no path of cells of 0 leads to a border. connectivity: of such paths."""
+    with _at(mask) as (space, mask):
+        cells = space.cast(mask != 0, "uint8")
+        labels, count = _components(space, cells, _VALUES["uint8"], connectivity)
+        of = {**_labels(space, labels), "components": space.last(count)}
+        space.run("fill", of=of, mask=cells)
+        return cells != 0
 
 
 def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth=False):

@@ -167,6 +167,7 @@ def maps(rng):
                 for z, image in enumerate(mask):
                     want, number = scipy.ndimage.label(image, structure[1])
                     check(np.array_equal(got[z], want) and counts[z] == number, "label, images")
+    labels(rng, tuple(rng.integers(0, 11 if axes == 3 else 25, axes)))
     heights = rng.integers(0, 9, shape[:2]).astype(rng.choice(["int16", "int32", "float32"]))
     outlets, border = rng.random(shape[:2]) < 0.02, bool(rng.integers(2))
     connectivity = int(rng.integers(1, 3))
@@ -187,6 +188,77 @@ def maps(rng):
           f"spill, {heights.shape}, {heights.dtype}, connectivity {connectivity}, border {border}")
     depth = threadmap.spill(heights, connectivity, outlets, border, depth=True)
     check(np.array_equal(depth[wet], (padded[1:-1, 1:-1] - heights)[wet]), "spill, depth")
+
+
+def connected(cells, connectivity, wrap):
+    """(labels of components of equal cells that are not 0, their number), by the definition."""
+    steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * cells.ndim, indexing="ij"), -1)
+    steps = steps.reshape(-1, cells.ndim)
+    steps = steps[np.abs(steps).sum(axis=1) <= connectivity]
+    pad = [(1, 1)] * cells.ndim
+    inside = tuple(slice(1, -1) for _ in pad)
+
+    def around(x, step):
+        x = np.pad(x, pad)
+        for axis in wrap:
+            x = np.moveaxis(x, axis, 0)
+            x[0], x[-1] = x[-2], x[1]
+            x = np.moveaxis(x, 0, axis)
+        return np.roll(x, step, range(cells.ndim))[inside]
+    found = np.arange(1, cells.size + 1).reshape(cells.shape) * (cells != 0)
+    same = [around(cells, step) == cells for step in steps]
+    while cells.size:
+        best = [np.where(one, around(found, step), found) for one, step in zip(same, steps)]
+        new = np.min(best, axis=0)
+        if np.array_equal(new, found):
+            break
+        found = new
+    first = np.unique(found[found > 0])
+    return np.where(found > 0, np.searchsorted(first, found) + 1, 0), len(first)
+
+
+def labels(rng, shape):
+    """Labels of values and with periodic axes, and what is done with labels."""
+    cells = rng.integers(0, 3, shape).astype(rng.choice(list(threadmap.arrays._VALUES)))
+    connectivity = int(rng.integers(1, len(shape) + 1))
+    wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
+    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
+    for values in False, True:
+        got, count = threadmap.label(cells, connectivity, values=values, periodic=[
+            int(axis - rng.integers(2) * len(shape)) for axis in wrap])
+        want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
+        check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
+    if "uint" in str(cells.dtype) and cells.dtype != np.uint8:
+        return  # not of PyTorch
+    faces = collections.Counter()
+    for axis in range(len(shape)):
+        a, b = (np.moveaxis(want, axis, 0)[part].ravel() for part in (slice(1, None), slice(-1)))
+        faces.update((min(p), max(p)) for p in zip(a.tolist(), b.tolist()) if 0 < min(p) < max(p))
+    got = threadmap.contacts(want.astype(rng.choice(["int32", "int64"])))
+    check(sorted((i, j, n) for (i, j), n in faces.items()) == list(zip(*(x.tolist() for x in got))),
+          f"contacts: {what}")
+    least = int(rng.integers(0, 6))
+    big = np.bincount(want.ravel(), minlength=number + 1) >= least
+    labels = want.astype(rng.choice(["int32", "int64"]))
+    before = labels.copy()
+    got = threadmap.remove_small_objects(labels, least)
+    check(np.array_equal(got, want * big[want]) and got.dtype == labels.dtype and
+          np.array_equal(before, labels), f"remove_small_objects: {what}")
+    found, _ = connected((want > 0).astype(int), connectivity, ())
+    big = np.bincount(found.ravel(), minlength=1) >= least
+    got = threadmap.remove_small_objects(want > 0, least, connectivity)
+    check(np.array_equal(got, (found > 0) & big[found]), f"remove_small_objects, a mask: {what}")
+    mask = rng.random(shape) < 0.8
+    holes, number = connected(1 - mask.astype(int), connectivity, ())
+    border = np.ones(shape, bool)
+    border[tuple(slice(1, -1) for _ in shape)] = False
+    border[:] |= 1 in shape
+    full = mask | ~np.isin(holes, holes[border])
+    got = threadmap.binary_fill_holes(mask * 2, connectivity)
+    if not (len(shape) == 3 and shape[0] == 1):  # a volume of one slice has no border there
+        check(np.array_equal(got, full) and got.dtype == bool, f"binary_fill_holes: {what}")
+        if scipy and connectivity == 1:
+            check(np.array_equal(scipy.ndimage.binary_fill_holes(mask), got), "that of scipy")
 
 
 def frames(rng):
@@ -240,6 +312,11 @@ def refusals():
            "k = 65": (ValueError, lambda: threadmap.nearest(x, 65)),
            "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
            "text": (ValueError, lambda: threadmap.pdist([["a", "b"]])),
+           "values of float64": (ValueError, lambda: threadmap.label(x, values=True)),
+           "periodic images": (ValueError, lambda: threadmap.label(
+               x[None], images=True, periodic=True)),
+           "a periodic axis 2 of 2": (ValueError, lambda: threadmap.label(x, periodic=[2])),
+           "labels of 1 axis": (ValueError, lambda: threadmap.contacts([1, 2])),
            "a mask of 4 axes": (ValueError, lambda: threadmap.label(np.zeros((2, 2, 2, 2)))),
            "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
            "connectivity 3 of 2 axes": (ValueError, lambda: threadmap.label(x, 3)),
@@ -283,13 +360,10 @@ class Elsewhere:
         return len(self.of)
 
     def __getitem__(self, at):
-        return type(self)(self.of[at])
+        return type(self)(self.of[getattr(at, "of", at)])
 
-    def __ne__(self, other):
-        return type(self)(self.of != other)
-
-    def __mod__(self, other):
-        return type(self)(self.of % other)
+    def argsort(self):
+        return type(self)(self.of.argsort())
 
     def min(self):
         return self.of.min()
@@ -308,6 +382,12 @@ class Elsewhere:
 
     def contiguous(self):
         return type(self)(np.ascontiguousarray(self.of))
+
+
+for name in "ne", "gt", "mod", "rshift", "and":
+    name = f"__{name}__"
+    setattr(Elsewhere, name, lambda self, other, name=name: type(self)(
+        getattr(self.of, name)(other)))
 
 
 def elsewhere(kind, raw):
@@ -353,7 +433,9 @@ def gpus(rng):
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
     calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
              "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
-             "label": (images, 1, True), "spill": (heights, 1, heights > 7),
+             "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
+             "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
+             "spill": (heights, 1, heights > 7),
              "drmsd": (rng.random((4, 6, 3)),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)

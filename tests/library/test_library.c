@@ -323,6 +323,7 @@ static void test_nearest(int n) {
 
 enum { SIDE = 80, DEEP = 5, CELLS = SIDE * SIDE };
 static int cell[CELLS], want[CELLS], width, height, depth;
+static int wrap[3], zero; // axes that are periodic; 1: 0 is a value
 
 // The sum of the differences of two cells' places along each axis, 9 where one is more than 1.
 static int apart(int a, int b) {
@@ -331,8 +332,19 @@ static int apart(int a, int b) {
     return dx > 1 || dy > 1 || dz > 1 ? 9 : dx + dy + dz;
 }
 
-// Sets `want` to the components of equal cells that are not 0; returns how many begin in a slice.
-// sums: the largest `apart` of neighbours. batch: slices are images.
+// The place that is (dx, dy, dz) from a cell; -1 if there is none.
+static int beside(int from, int dx, int dy, int dz) {
+    const int side[3] = {width, height, depth};
+    int at[3] = {from % width + dx, from / width % height + dy, from / width / height + dz};
+    for (int k = 0; k < 3; ++k) {
+        if (wrap[k]) at[k] = (at[k] + side[k]) % side[k];
+        if (at[k] < 0 || at[k] >= side[k]) return -1;
+    }
+    return (at[2] * height + at[1]) * width + at[0];
+}
+
+// Sets `want` to the components of equal cells; counts: of each slice that begins some. sums: the
+// largest sum of steps to a neighbour. batch: slices are images.
 static void components(int cells, int sums, int batch, tmap_u64 *counts) {
     static int todo[CELLS];
     int labels = 0;
@@ -341,17 +353,16 @@ static void components(int cells, int sums, int batch, tmap_u64 *counts) {
         int many = 1;
         const int z = i / (width * height);
         if (i % (width * height) == 0 && batch) labels = 0, counts[z] = 0;
-        if (!cell[i] || want[i]) continue;
+        if ((!cell[i] && !zero) || want[i]) continue;
         want[i] = ++labels, todo[0] = i, counts[batch ? z : 0] = (tmap_u64)labels;
         while (many) {
             const int from = todo[--many];
             for (int dz = -1; dz <= 1; ++dz)
                 for (int dy = -1; dy <= 1; ++dy)
                     for (int dx = -1; dx <= 1; ++dx) {
-                        const int to = from + (dz * height + dy) * width + dx;
-                        if (to < 0 || to >= cells || want[to] || cell[to] != cell[from]) continue;
-                        if (apart(from, to) > sums || (batch && to / (width * height) != z))
-                            continue;
+                        const int to = batch && dz ? -1 : beside(from, dx, dy, dz);
+                        if (to < 0 || want[to] || cell[to] != cell[from]) continue;
+                        if (abs(dx) + abs(dy) + abs(dz) > sums) continue;
                         want[to] = labels, todo[many++] = to;
                     }
         }
@@ -409,31 +420,156 @@ static void test_label(void) {
 
 static void test_label3(void) {
     static const int neighbours[] = {6, 18, 26, 4, 8};
-    const int kind = below(5), batch = kind > 2, bits = below(2), dense = 2 + below(4);
+    static const int types[] = {THREADMAP_MASK, THREADMAP_BITS, THREADMAP_U8,
+                                THREADMAP_I16,  THREADMAP_I32,  THREADMAP_FLOAT};
+    const int n = below(5), batch = n > 2, kind = below(batch ? 2 : 6), dense = 2 + below(4);
+    const int values = kind > THREADMAP_LABEL3_BITS;
     tmap_u64 counts[DEEP] = {0}, found[DEEP];
     width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
     const int cells = width * height * depth;
-    for (int i = 0; i < cells; ++i) cell[i] = below(dense) == 0;
-    threadmap_label3_job job = {put_cells(bits ? THREADMAP_BITS : THREADMAP_MASK,
-                                          bits ? (width + 31) / 32 : width, height * depth),
-                                (tmap_u64)width,
-                                (tmap_u64)height,
-                                (tmap_u64)depth,
-                                0,
-                                0,
-                                bits,
-                                neighbours[kind],
-                                0,
-                                (tmap_u64 *)put(0, batch ? 8 * (tmap_u64)depth : 8),
-                                below(2)};
-    kit_case("label3 %d x %d x %d, bits %d, %d neighbours", width, height, depth, bits,
-             job.neighbours);
+    zero = values && below(2);
+    for (int k = 0; k < 3; ++k) wrap[k] = !batch && below(4) == 0;
+    for (int i = 0; i < cells; ++i) cell[i] = values ? below(dense) : below(dense) == 0;
+    const int bits = kind == THREADMAP_LABEL3_BITS;
+    threadmap_label3_job job = {
+        put_cells(types[kind], bits ? (width + 31) / 32 : width, height * depth),
+        (tmap_u64)width,
+        (tmap_u64)height,
+        (tmap_u64)depth,
+        0,
+        0,
+        kind + (values && !zero ? THREADMAP_LABEL3_NOT_ZERO : 0),
+        neighbours[n] + wrap[0] * THREADMAP_PERIODIC_X + wrap[1] * THREADMAP_PERIODIC_Y +
+            wrap[2] * THREADMAP_PERIODIC_Z,
+        0,
+        (tmap_u64 *)put(0, batch ? 8 * (tmap_u64)depth : 8),
+        below(2)};
+    kit_case("label3 %d x %d x %d, kind %d, %#x neighbours", width, height, depth, job.kind,
+             (unsigned)job.neighbours);
     job.labels = put(0, (tmap_u64)cells * (job.wide ? 8 : 4));
-    components(cells, batch ? kind - 2 : kind + 1, batch, counts);
+    components(cells, batch ? n - 2 : n + 1, batch, counts);
     RETURNS(RUN(label3, &job), 0);
     get(found, job.count, batch ? 8 * (tmap_u64)depth : 8);
     for (int z = 0; z < (batch ? depth : 1); ++z) expect(found[z] == counts[z], "a count");
     check_labels(job.labels, cells, job.wide);
+    wrap[0] = wrap[1] = wrap[2] = zero = 0;
+}
+
+// Shapes, contacts and dust of labels that are no components.
+static void test_labels(void) {
+    enum { MOST = 40 };
+    static tmap_u64 touch[MOST + 1][MOST + 1];
+    const int images = below(2), wide = below(2), most = 1 + below(MOST), count = most - below(2);
+    const int least = below(20);
+    width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
+    const int cells = width * height * depth, all = count * (images ? depth : 1);
+    tmap_u64 *labels = (tmap_u64 *)kit_zeroed((tmap_u64)cells * 8), pairs = 0, found;
+    threadmap_shape *shapes = (threadmap_shape *)kit_zeroed((tmap_u64)all * sizeof *shapes), *got;
+    kit_case("labels %d x %d x %d, images %d, wide %d, %d of %d", width, height, depth, images,
+             wide, count, most);
+    for (int i = 0; i < cells; ++i) {
+        cell[i] = below(3) ? below(most + 1) : i ? cell[i - 1] : 0;
+        if (wide)
+            labels[i] = (tmap_u64)cell[i];
+        else
+            ((tmap_u32 *)labels)[i] = (tmap_u32)cell[i];
+    }
+    const threadmap_labels of = {put(labels, (tmap_u64)cells * (wide ? 8 : 4)),
+                                 (tmap_u64)width,
+                                 (tmap_u64)height,
+                                 (tmap_u64)depth,
+                                 (tmap_u64)count,
+                                 images,
+                                 wide};
+    for (int i = 0; i < cells; ++i) {
+        const tmap_u32 x = (tmap_u32)(i % width), y = (tmap_u32)(i / width % height),
+                       z = (tmap_u32)(i / width / height);
+        threadmap_shape *t = shapes + (images ? (int)z * count : 0) + cell[i] - 1;
+        if (!cell[i] || cell[i] > count) continue;
+        if (!t->area++) *t = (threadmap_shape){1, (tmap_u64)i, x, y, z, x, y, z};
+        t->left = x < t->left ? x : t->left, t->right = x > t->right ? x : t->right;
+        t->top = y < t->top ? y : t->top, t->bottom = y > t->bottom ? y : t->bottom;
+        t->back = z;
+    }
+    const threadmap_shapes_job measure = {
+        of, (threadmap_shape *)put(0, (tmap_u64)all * sizeof *shapes)};
+    RETURNS(RUN(shapes, &measure), 0);
+    got = (threadmap_shape *)kit_host((tmap_u64)all * sizeof *shapes);
+    get(got, measure.shapes, (tmap_u64)all * sizeof *shapes);
+    for (int i = 0; i < all; ++i)
+        expect(shapes[i].area ? !memcmp(got + i, shapes + i, sizeof *got) : !got[i].area,
+               "a shape");
+
+    memset(touch, 0, sizeof touch);
+    for (int i = 0; i < cells; ++i)
+        for (int k = 0; k < 3; ++k) {
+            const int to = beside(i, k == 0, k == 1, k == 2), a = cell[i],
+                      b = cell[to < 0 ? i : to];
+            if (a && b && a != b) pairs += !touch[a < b ? a : b][a < b ? b : a]++;
+        }
+    threadmap_contacts_job contacts = {of, 0, below(3) ? pairs + pairs / 4 + 1 : 1,
+                                       (tmap_u64 *)put(0, 8)};
+    const tmap_u64 bytes = contacts.room * sizeof(threadmap_contact);
+    threadmap_contact *table = (threadmap_contact *)kit_host(bytes);
+    contacts.contacts = (threadmap_contact *)put(0, bytes);
+    RETURNS(RUN(contacts, &contacts), images ? TMAP_EINVAL : 0);
+    get(&found, contacts.count, 8), get(table, contacts.contacts, bytes);
+    if (!images && pairs > contacts.room) expect(found > contacts.room, "the table is too small");
+    if (!images && pairs <= contacts.room) {
+        expect(found == pairs, "the number of pairs");
+        for (tmap_u64 i = 0; i < contacts.room; ++i) {
+            const tmap_u64 a = table[i].pair >> 32, b = table[i].pair & 0xffffffff;
+            if (!table[i].area) continue;
+            HOLDS(a < b && b <= MOST);
+            expect(table[i].area == touch[a][b], "an area"), touch[a][b] = 0, --pairs;
+        }
+        expect(!pairs, "each pair");
+    }
+
+    const threadmap_dust_job dust = {of, (tmap_u64)least};
+    RETURNS(RUN(dust, &dust), 0);
+    for (int i = 0; i < cells; ++i) {
+        const int at = (images ? i / width / height * count : 0) + cell[i] - 1;
+        want[i] = cell[i] && cell[i] <= count && shapes[at].area < dust.least ? 0 : cell[i];
+    }
+    check_labels(of.labels, cells, wide);
+}
+
+static void test_fill(void) {
+    static const int neighbours[] = {6, 18, 26};
+    const int n = below(3), dense = 2 + below(6);
+    tmap_u64 count, found;
+    width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
+    const int cells = width * height * depth;
+    int inside[CELLS];
+    kit_case("fill %d x %d x %d, %d neighbours", width, height, depth, neighbours[n]);
+    for (int i = 0; i < cells; ++i) cell[i] = below(dense) ? below(2) + 1 : 0;
+    unsigned char *mask = (unsigned char *)put_cells(THREADMAP_U8, width, height * depth), *got;
+    const threadmap_label3_job label = {mask,
+                                        (tmap_u64)width,
+                                        (tmap_u64)height,
+                                        (tmap_u64)depth,
+                                        0,
+                                        0,
+                                        THREADMAP_LABEL3_U8,
+                                        neighbours[n],
+                                        put(0, (tmap_u64)cells * 4),
+                                        (tmap_u64 *)put(0, 8),
+                                        0};
+    RETURNS(RUN(label3, &label), 0);
+    get(&found, label.count, 8);
+    const threadmap_fill_job fill = {
+        {label.labels, (tmap_u64)width, (tmap_u64)height, (tmap_u64)depth, found, 0, 0}, mask};
+    RETURNS(RUN(fill, &fill), 0);
+    got = (unsigned char *)kit_host((tmap_u64)cells), get(got, mask, (tmap_u64)cells);
+    zero = 1, components(cells, n + 1, 0, &count), zero = 0;
+    for (int i = 0; i < cells; ++i) inside[want[i] - 1] = 1;
+    for (int i = 0; i < cells; ++i)
+        for (int k = 0; k < (depth > 1 ? 6 : 4); ++k)
+            if (beside(i, (k == 0) - (k == 1), (k == 2) - (k == 3), (k == 4) - (k == 5)) < 0)
+                inside[want[i] - 1] = 0;
+    for (int i = 0; i < cells; ++i)
+        EXPECT(got[i] == (cell[i] ? cell[i] : inside[want[i] - 1]), "cell %d", i);
 }
 
 // Lowers `want` to the least over neighbours of the greater of their level and the cell's height.
@@ -722,7 +858,8 @@ int main(int argc, char **argv) {
         test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
         test_groups(n), clear(), test_nearest(n), clear(), test_label(), clear();
         test_histogram(n), clear();
-        test_label3(), clear(), test_water(0), clear(), test_water(1), clear();
+        test_label3(), clear(), test_labels(), clear(), test_fill(), clear(), test_water(0),
+            clear(), test_water(1), clear();
         test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
     }
     return kit_end("test_library");
