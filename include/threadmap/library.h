@@ -90,14 +90,19 @@ int threadmap_pdist(const threadmap_pdist_job *job, void *workspace, tmap_u64 *b
 // ---- points near each other: triangle/near.h ----------------------------------------------------
 
 // Points and the distance up to which they are near, that distance included. Distances are compared
-// as squares, in the points' type. A point that is not finite is near nothing. In a right-angled
-// periodic box, distances are those to the nearest image.
+// as squares, in the points' type. A point that is not finite is near nothing. In a periodic box,
+// distances are those to the nearest image.
 typedef struct threadmap_near {
     const void *points; // n x d coordinates
     tmap_u64 n;         // up to 2^31
     int d, type;        // d: 2 or 3
     double radius;
-    double box[3]; // lengths of the box; 0: open along that axis
+    double box[3];      // lengths of a right-angled box; 0: open along that axis
+    double cell[9];     // in place of the box, with d = 3: its vectors a, b and c, of any shape
+                        // (triangle/image.h); zeros for one that is not periodic
+    const void *others; // points of a second set: pairs are of a point i of the first set and a
+                        // point j of the second
+    tmap_u64 m;         // how many; 0: one set
 } threadmap_near;
 
 // A list of pairs, in an order that depends on the points alone. If count[0] exceeds the capacity,
@@ -128,9 +133,9 @@ typedef struct threadmap_graph_job {
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// Groups of points that are linked by pairs within the radius (triangle/near_groups.h): friends of
-// friends; or DBSCAN, where core points alone link, and another point that is near core points is
-// of the first of their groups.
+// Groups of points of one set that are linked by pairs within the radius (triangle/near_groups.h):
+// friends of friends; or DBSCAN, where core points alone link, and another point that is near core
+// points is of the first of their groups.
 typedef struct threadmap_groups_job {
     threadmap_near near_by;
     tmap_u32 *labels;    // n: the smallest number of the group's linking points; 2^32 - 1: noise
@@ -158,18 +163,17 @@ typedef struct threadmap_histogram_job {
 int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tmap_u64 *bytes,
                         void *stream);
 
-// The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
-// entries. The first k are the neighbours, the others have any content.
+// The k nearest of each point, of the same set or of the second one, nearest first.
 typedef struct threadmap_nearest_job {
-    threadmap_near near_by; // radius: only nearer points; 0: any. The box must be open
-    tmap_u32 *numbers;      // n rows; 2^32 - 1: there is none
-    void *distances;        // n rows of the points' type, infinite where there is none; or 0
+    threadmap_near near_by; // radius: only nearer points; 0: any
+    void *numbers;          // k of each point; 2^32 - 1: there is none
+    void *distances;        // k of each point, of its type, infinite where there is none; or 0
     int k;                  // 1 to 64
-    int self;               // 1: a point is its own nearest; 0: it does not count
+    int self;               // 1: a point of the same set is its own nearest; 0: it does not count
+    int wide;               // 1: numbers have 8 bytes, and n, or m of a second set, is for none
 } threadmap_nearest_job;
 
-// Entries of a row: 8, 16, 32 or 64; 0 for k outside its range.
-int threadmap_nearest_width(int k);
+// Example: d = 2, points (0, 0), (3, 0), (5, 0), k = 1: numbers 1, 2, 1, distances 3, 2, 2.
 int threadmap_nearest(const threadmap_nearest_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
 

@@ -281,15 +281,38 @@ def _reals(space, x, axes):
     return space.cast(x, dtype), dtype, int(dtype == "float64")
 
 
-def _near(space, x, radius, box):
+def _box(box, d):
+    """Members of a job: of a box of d lengths, or of 3 vectors of 3."""
+    if box is None:
+        return {}
+    rows = [row.tolist() if hasattr(row, "tolist") else row
+            for row in (box.tolist() if hasattr(box, "tolist") else box)]
+    cell = d == 3 and len(rows) == 3 and all(isinstance(row, (list, tuple)) and len(row) == 3
+                                             for row in rows)
+    if not cell and (len(rows) != d or any(isinstance(row, (list, tuple)) for row in rows)):
+        raise ValueError("a box: a length for each coordinate, or 3 vectors of 3 coordinates")
+    if cell:
+        return {"cell": tuple(float(number) for row in rows for number in row)}
+    return {"box": (*map(float, rows), 0.0)[:3]}
+
+
+def _near(space, x, radius, box, y=None):
     """(dtype, members of the job)"""
     x, dtype, number = _reals(space, x, (2, 3))
     n, d = x.shape
-    lengths = tuple(float(length) for length in box) if box is not None else ()
-    if box is not None and len(lengths) != d or not radius >= 0:
-        raise ValueError("a radius of 0 or more, and a length of the box for each coordinate")
-    return dtype, {"points": x, "n": n, "d": d, "type": number, "radius": float(radius),
-                   "box": (*lengths, 0.0, 0.0, 0.0)[:3]}
+    if not radius >= 0:
+        raise ValueError(f"a radius of 0 or more, not {radius}")
+    members = {"points": x, "n": n, "d": d, "type": number, "radius": float(radius),
+               **_box(box, d)}
+    if y is not None:
+        y, other, _ = _reals(space, space.array(y), (d,))
+        if other != dtype:
+            dtype = "float64"
+            members.update(points=space.cast(x, dtype), type=1)
+        # no set is empty: a point that is not finite is near nothing
+        y = space.cast(y if len(y) else [[float("nan")] * d], dtype)
+        members.update(others=y, m=len(y))
+    return dtype, members
 
 
 def _choice(value, choices, what):
@@ -331,40 +354,41 @@ def _listed(space, near, name, lists, values, counter, **more):
         room = found
 
 
-def pairs_within(x, radius, box=None, both=True, values=True):
+def pairs_within(x, radius, box=None, both=True, values=True, y=None):
     """Pairs of points, x of shape (n, 2) or (n, 3), at most a radius apart: i, j and, with values,
-    distances. both: (i, j) and (j, i), else i < j. box: lengths of a periodic box, 0: open axis."""
+    distances. both: (i, j) and (j, i), else i < j. box: of periodic space: its lengths, 0: an open
+    axis; or its three vectors, of any shape. y: other points: the pairs of an i of x and a j of
+    y."""
     with _at(x) as (space, x):
         count = space.empty((1,), "int64")
-        return tuple(_listed(space, _near(space, x, radius, box), "pairs", ("i", "j"), values,
+        return tuple(_listed(space, _near(space, x, radius, box, y), "pairs", ("i", "j"), values,
                              "count", count=count, both=int(both)))
 
 
-def graph_within(x, radius, box=None, values=True):
+def graph_within(x, radius, box=None, values=True, y=None):
     """The same pairs, both ways, in compressed rows: starts (n + 1), columns, ascending in a row,
     and, with values, distances: scipy.sparse.csr_array((distances, columns, starts))."""
     with _at(x) as (space, x):
-        near = _near(space, x, radius, box)
+        near = _near(space, x, radius, box, y)
         starts = space.empty((near[1]["n"] + 1,), "int64")
         return (starts, *_listed(space, near, "graph", ("columns",), values, "starts",
                                  starts=starts))
 
 
-def nearest(x, k, radius=0, include_self=True):
+def nearest(x, k, radius=0, include_self=True, box=None, y=None):
     """Distances and numbers, (n, k), of the k nearest (1 to 64) of each point, as
     scipy.spatial.KDTree(x).query(x, k): nearest first, itself included, infinity and n where there
-    is none. radius: only nearer points; 0: any."""
+    is none. radius: only nearer points; 0: any. y: other points: the nearest of these, as
+    KDTree(y).query(x, k). box: as of pairs_within."""
+    if not 1 <= k <= 64:
+        raise ValueError(f"k from 1 to 64, not {k}")
     with _at(x) as (space, x):
-        dtype, members = _near(space, x, radius, None)
-        width = _library(space.cpu).threadmap_nearest_width(k)
-        if not width:
-            raise ValueError(f"k from 1 to 64, not {k}")
-        numbers = space.empty((members["n"], width), "int32")
-        distances = space.empty((members["n"], width), dtype)
+        dtype, members = _near(space, x, radius, box, y)
+        numbers = space.empty((members["n"], int(k)), "int64")
+        distances = space.empty((members["n"], int(k)), dtype)
         space.run("nearest", near_by=members, numbers=numbers, distances=distances, k=int(k),
-                  self=int(include_self))
-        # -1, where there is none, becomes n
-        return distances[:, :k], space.cast(numbers[:, :k], "int64") % (members["n"] + 1)
+                  self=int(include_self), wide=1)
+        return distances, numbers if y is None or len(y) else numbers * 0
 
 
 def groups(x, radius, box=None, min_points=1):
@@ -382,13 +406,14 @@ def groups(x, radius, box=None, min_points=1):
         return space.last(count), labels
 
 
-def histogram(x, bins, maximum, box=None):
+def histogram(x, bins, maximum, box=None, y=None):
     """How many pairs lie at which distance, each pair once: int64 counts of equal bins from 0 up to
     the maximum, as numpy.histogram(pdist(x), bins, (0, maximum)); a distance within rounding of two
     bins may be in either. In a periodic box of volume V, g(r) is V / (n (n - 1) / 2) times the
-    counts divided by the volumes of the bins' shells, up to half of the shortest length."""
+    counts divided by the volumes of the bins' shells, up to half of the shortest length. y: other
+    points: the pairs of one of x and one of y."""
     with _at(x) as (space, x):
-        _, members = _near(space, x, maximum, box)
+        _, members = _near(space, x, maximum, box, y)
         if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
             raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
         counts = space.empty((int(bins),), "int64")
@@ -451,7 +476,7 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
         if images and (values or wrapped) or not set(wrapped) <= set(range(-axes, axes)):
             raise ValueError(f"periodic {periodic}: axes of the map; images have neither periodic "
                              "axes nor values")
-        flags = sum(0x100 << axis for axis in {axes - 1 - axis % axes for axis in wrapped})
+        flags = sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
         if values:
             kind = _VALUES.get(_name(mask.dtype))
             if not kind:

@@ -54,6 +54,9 @@ def close(got, want, what, rounding=1e-12):
 def far(a, b, box=None):
     """The distances of all points of two sets."""
     d = a[:, None, :].astype(float) - b[None, :, :]
+    if np.ndim(box) == 2:  # the nearest of many images: differences are below 120
+        steps = np.stack(np.meshgrid(*[range(-5, 6)] * 3), -1).reshape(-1, 3) @ np.array(box, float)
+        return np.sqrt(np.min([((d - step) ** 2).sum(axis=2) for step in steps], axis=0))
     if box is not None:
         lengths = np.array(box, float)
         d -= np.where(lengths > 0, lengths * np.rint(d / np.where(lengths > 0, lengths, 1)), 0)
@@ -67,6 +70,10 @@ def points(rng):
         rng.choice(["int32", "float16", "float32", "float64"]))
     x = [x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1][::-1]][rng.integers(4)]
     box = [None, tuple(map(int, rng.integers(10, 70, d) * rng.integers(0, 2, d)))][rng.integers(2)]
+    if d == 3 and rng.integers(3) == 0:
+        box = np.diag(rng.integers(40, 70, 3)) + np.tril(rng.integers(-20, 21, (3, 3)), -1)
+        box = [box, box.tolist(), list(box)][rng.integers(3)]
+        x = x % 40
     return x, float(rng.choice([0, 3, 7.5, 20])), box
 
 
@@ -121,20 +128,44 @@ def near(rng):
     check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
           ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
           f"histogram, {bins} bins up to {most}: {what}")
+    distance = far(x, x, box)
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
-    distance = far(x, x)
     if not own:
         np.fill_diagonal(distance, np.inf)
-    values, numbers = threadmap.nearest(x, k, include_self=own)
+    nearest(distance, threadmap.nearest(x, k, 0, own, box), f"{k}, self {own}: {what}", rounding)
+    y = points(rng)[0]
+    if y.shape[1] != x.shape[1]:
+        return
+    y = y % 40
+    what, rounding = f"{what}; {len(y)} of {y.dtype}", max(rounding, 1e-6 * (y.dtype.itemsize == 2))
+    distance = far(x, y, box)
+    nearest(distance, threadmap.nearest(x, k, 0, own, box, y), f"{k}, {what}", rounding)
+    i, j, values = threadmap.pairs_within(x, radius, box, both, y=y)
+    within = distance <= radius
+    listed = np.zeros_like(within)
+    listed[i, j] = True
+    check(np.array_equal(listed, within) and len(i) == within.sum(), f"pairs_within: {what}")
+    close(values, distance[i, j], f"pairs_within, values: {what}", 1e-6)
+    starts, columns = threadmap.graph_within(x, radius, box, False, y)
+    check(np.array_equal(np.diff(starts), within.sum(axis=1)) and
+          np.array_equal(columns, np.nonzero(within)[1]), f"graph_within: {what}")
+    check(threadmap.histogram(x, bins, most, box, y).sum() == (distance <= most).sum(),
+          f"histogram: {what}")
+
+
+def nearest(distance, got, what, rounding):
+    """The k nearest against sorting all distances."""
+    (values, numbers), (n, m) = got, distance.shape
+    k = numbers.shape[1]
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]
-    want = np.full((len(x), k), np.inf)
+    want = np.full((n, k), np.inf)
     want[:, :order.shape[1]] = np.take_along_axis(distance, order, axis=1)
-    right = np.full((len(x), k), len(x))
+    right = np.full((n, k), m)
     right[:, :order.shape[1]] = order
-    right[~np.isfinite(want)] = len(x)
-    check(np.array_equal(numbers, right), f"nearest, k = {k}, self {own}: {what}")
+    right[~np.isfinite(want)] = m
+    check(np.array_equal(numbers, right) and numbers.dtype == np.int64, f"nearest, k = {what}")
     close(np.nan_to_num(values, posinf=1e30), np.nan_to_num(want, posinf=1e30),
-          f"nearest, k = {k}, distances: {what}", rounding)
+          f"nearest, distances, k = {what}", rounding)
 
 
 def distances(rng):
@@ -219,17 +250,17 @@ def connected(cells, connectivity, wrap):
 
 def labels(rng, shape):
     """Labels of values and with periodic axes, and what is done with labels."""
-    cells = rng.integers(0, 3, shape).astype(rng.choice(list(threadmap.arrays._VALUES)))
+    dtypes = [name for name in threadmap.arrays._VALUES  # PyTorch has few operations of the others
+              if threadmap is module or name not in ("uint16", "uint32")]
+    cells = rng.integers(0, 3, shape).astype(rng.choice(dtypes))
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
     what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
     for values in False, True:
         got, count = threadmap.label(cells, connectivity, values=values, periodic=[
-            int(axis - rng.integers(2) * len(shape)) for axis in wrap])
+            axis - rng.integers(2) * len(shape) for axis in wrap])
         want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
         check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
-    if "uint" in str(cells.dtype) and cells.dtype != np.uint8:
-        return  # not of PyTorch
     faces = collections.Counter()
     for axis in range(len(shape)):
         a, b = (np.moveaxis(want, axis, 0)[part].ravel() for part in (slice(1, None), slice(-1)))
@@ -308,6 +339,10 @@ def refusals():
            "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
            "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
            "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
+           "a box of 2 x 3": (ValueError, lambda: threadmap.pairs_within(x, 1, np.eye(3)[:2])),
+           "a cell of 2 axes": (ValueError, lambda: threadmap.groups(x[:, :2], 1, np.eye(2))),
+           "parallel vectors": (threadmap.Error, lambda: threadmap.groups(x, 1, np.ones((3, 3)))),
+           "y of 2 axes": (ValueError, lambda: threadmap.nearest(x, 1, y=x[:, :2])),
            "a box of -1": (threadmap.Error, lambda: threadmap.pairs_within(x, 1, (5, 5, -1))),
            "k = 65": (ValueError, lambda: threadmap.nearest(x, 65)),
            "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
@@ -431,7 +466,7 @@ def gpus(rng):
     """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind."""
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
-    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
+    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3, 0, True, 2 * np.eye(3), x[:9]),
              "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
              "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
              "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),

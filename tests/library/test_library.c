@@ -130,30 +130,65 @@ static void test_pdist(void) {
         }
 }
 
-// A search of whole numbers, whose squares are exact.
-static threadmap_near near_case(int n) {
+// A search of whole numbers, whose squares are exact. sets: 2: there may be a second set.
+static double other[POINTS][3]; // the points j: of the second set, or of the first
+static int others;              // their number
+static threadmap_near near_case(int n, int sets) {
     static const double radii[] = {0, 3, 7.5, 20, 60};
-    threadmap_near by = {0, (tmap_u64)n, 2 + below(2), below(2), radii[below(5)], {0, 0, 0}};
-    const int boxed = below(2);
-    for (int k = 0; k < by.d; ++k)
-        if (boxed && below(4)) by.box[k] = 16 + below(60);
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < 3; ++k) point[i][k] = below(i % 3 ? 16 : 80) - (boxed ? 40 : 0);
+    threadmap_near by = {0, (tmap_u64)n, 2 + below(2), below(2), radii[below(5)], {0, 0, 0}, {0}, 0,
+                         0};
+    const int boxed = below(3), m = sets == 2 && below(2) ? 1 + below(POINTS - 1) : 0;
+    for (int k = 0; k < by.d && boxed == 1; ++k)
+        if (below(4)) by.box[k] = 16 + below(60);
+    for (int i = 0; i < 9 && boxed == 2 && by.d == 3; ++i)
+        by.cell[i] = i % 4 ? (i % 3 < i / 3 ? below(41) - 20 : 0) : 40 + below(30);
+    if (by.cell[0] > 0 && below(3) == 0) by.cell[6] = by.cell[7] = by.cell[8] = 0; // a film
+    for (int i = 0; i < n + m; ++i)
+        for (int k = 0; k < 3; ++k)
+            point[i % POINTS][k] = below(i % 3 ? 16 : boxed == 2 ? 40 : 80) - (boxed == 1 ? 40 : 0);
+    if (m) {
+        by.m = (tmap_u64)m, by.others = put_points(m, by.d, by.type);
+        memcpy(other, point, sizeof other);
+        for (int i = 0; i < n; ++i) point[i][0] += below(3) - 1;
+    }
     by.points = put_points(n, by.d, by.type);
+    if (!m) memcpy(other, point, sizeof other);
+    others = m ? m : n;
     return by;
 }
 
+// Of the nearest image, for points in a cube of 40. It moves a difference d by 2 |d| at most, which
+// limits the multiples of the vectors: sides are 40 or more, the others' parts along them up to 20.
+static double square_in_cell(const double *cell, const double *d) {
+    double best = 1e30;
+    for (int at = 0; at < 385; ++at) {
+        const int of[3] = {at % 11 - 5, at / 11 % 7 - 3, at / 77 - 2};
+        double sum = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double t = d[k] + of[0] * cell[k] + of[1] * cell[3 + k] + of[2] * cell[6 + k];
+            sum += t * t;
+        }
+        best = sum < best ? sum : best;
+    }
+    return best;
+}
+
 static double square_of(const threadmap_near *by, int i, int j) {
-    double sum = 0;
+    double d[3], sum = 0;
+    for (int k = 0; k < 3; ++k) d[k] = point[i][k] - other[j][k];
+    if (by->cell[0] > 0) return square_in_cell(by->cell, d);
     for (int k = 0; k < by->d; ++k) {
-        double t = point[i][k] - point[j][k];
-        if (by->box[k] > 0) t -= by->box[k] * rint(t / by->box[k]);
-        sum += t * t;
+        if (by->box[k] > 0) d[k] -= by->box[k] * rint(d[k] / by->box[k]);
+        sum += d[k] * d[k];
     }
     return sum;
 }
 static int near_pair(const threadmap_near *by, int i, int j) {
-    return i != j && square_of(by, i, j) <= by->radius * by->radius;
+    return (by->m || i != j) && square_of(by, i, j) <= by->radius * by->radius;
+}
+static void near_more(const threadmap_near *by) {
+    kit_more(", radius %g, box %g %g %g, cell of %g, second set of %llu", by->radius, by->box[0],
+             by->box[1], by->box[2], by->cell[0], by->m);
 }
 static tmap_u64 index_of(const void *array, int wide, tmap_u64 i) {
     return wide ? ((const tmap_u64 *)array)[i] : ((const tmap_u32 *)array)[i];
@@ -165,17 +200,19 @@ static int is_distance(const threadmap_near *by, const void *values, tmap_u64 at
 
 static void test_pairs(int n) {
     static unsigned char seen[POINTS][POINTS];
-    threadmap_pairs_job job = {near_case(n), 0, 0, 0, 0, 0, below(2), below(2)};
+    threadmap_pairs_job job = {near_case(n, 2), 0, 0, 0, 0, 0, below(2), below(2)};
     const threadmap_near *by = &job.near_by;
     const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
     tmap_u64 want = 0, count, *i = (tmap_u64 *)kit_host(room * 8),
              *j = (tmap_u64 *)kit_host(room * 8);
     double *values = (double *)kit_host(room * 8);
-    kit_case("pairs n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d, both %d", n, by->d,
-             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.wide, job.both);
+    kit_case("pairs n = %d, d = %d, type %d, wide %d, both %d", n, by->d, by->type, job.wide,
+             job.both);
+    near_more(by);
     memset(seen, 0, sizeof seen);
     for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b) want += near_pair(by, a, b) && (job.both || a < b);
+        for (int b = 0; b < others; ++b)
+            want += near_pair(by, a, b) && (job.both || by->m || a < b);
     job.count = (tmap_u64 *)put(0, 8), job.capacity = below(2) ? want : want / 2;
     if (job.capacity) {
         job.i = put(0, job.capacity * size), job.j = put(0, job.capacity * size);
@@ -189,22 +226,22 @@ static void test_pairs(int n) {
     if (job.values) get(values, job.values, job.capacity * (by->type ? 8 : 4));
     for (tmap_u64 e = 0; e < job.capacity; ++e) {
         const tmap_u64 a = index_of(i, job.wide, e), b = index_of(j, job.wide, e);
-        const int in = a < (tmap_u64)n && b < (tmap_u64)n && (job.both || a < b);
+        const int in = a < (tmap_u64)n && b < (tmap_u64)others && (job.both || by->m || a < b);
         expect(in && near_pair(by, (int)a, (int)b) && !seen[a][b]++, "a pair of the list");
         if (job.values && in) expect(is_distance(by, values, e, (int)a, (int)b), "a distance");
     }
 }
 
 static void test_graph(int n) {
-    threadmap_graph_job job = {near_case(n), 0, 0, 0, 0, below(2)};
+    threadmap_graph_job job = {near_case(n, 2), 0, 0, 0, 0, below(2)};
     const threadmap_near *by = &job.near_by;
     const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
     tmap_u64 starts[POINTS + 1], at = 0, all = 0, *columns = (tmap_u64 *)kit_host(room * 8);
     double *values = (double *)kit_host(room * 8);
-    kit_case("graph n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d", n, by->d, by->type,
-             by->radius, by->box[0], by->box[1], by->box[2], job.wide);
+    kit_case("graph n = %d, d = %d, type %d, wide %d", n, by->d, by->type, job.wide);
+    near_more(by);
     for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b) all += (tmap_u64)near_pair(by, a, b);
+        for (int b = 0; b < others; ++b) all += (tmap_u64)near_pair(by, a, b);
     job.capacity = below(2) ? all : all / 2;
     job.starts = (tmap_u64 *)put(0, ((tmap_u64)n + 1) * 8);
     if (job.capacity) job.columns = put(0, job.capacity * size);
@@ -216,8 +253,8 @@ static void test_graph(int n) {
     for (int a = 0; a < n; ++a) {
         tmap_u64 end = at;
         expect(starts[a] == at, "a row's start");
-        for (int b = 0; b < n; ++b) end += (tmap_u64)near_pair(by, a, b);
-        for (int b = 0; b < n && end <= job.capacity; ++b) {
+        for (int b = 0; b < others; ++b) end += (tmap_u64)near_pair(by, a, b);
+        for (int b = 0; b < others && end <= job.capacity; ++b) {
             if (!near_pair(by, a, b)) continue;
             expect(index_of(columns, job.wide, at) == (tmap_u64)b, "a column");
             if (job.values) expect(is_distance(by, values, at, a, b), "a distance");
@@ -229,13 +266,13 @@ static void test_graph(int n) {
 }
 
 static void test_groups(int n) {
-    threadmap_groups_job job = {near_case(n), 0, 0, below(2), (tmap_u32)(below(2) * below(9))};
+    threadmap_groups_job job = {near_case(n, 1), 0, 0, below(2), (tmap_u32)(below(2) * below(9))};
     const threadmap_near *by = &job.near_by;
     tmap_u32 want[POINTS], dense[POINTS], got[POINTS], count, groups = 0;
     int moved = 1, core[POINTS];
-    kit_case("groups n = %d, d = %d, type %d, radius %g, box %g %g %g, dense %d, min_points %u", n,
-             by->d, by->type, by->radius, by->box[0], by->box[1], by->box[2], job.dense,
-             job.min_points);
+    kit_case("groups n = %d, d = %d, type %d, dense %d, min_points %u", n, by->d, by->type,
+             job.dense, job.min_points);
+    near_more(by);
     for (int i = 0; i < n; ++i) {
         tmap_u32 points = 1;
         for (int j = 0; j < n; ++j) points += (tmap_u32)near_pair(by, i, j);
@@ -261,15 +298,15 @@ static void test_groups(int n) {
 
 // Widths of bins are powers of two and squares exact, so that each distance has one right bin.
 static void test_histogram(int n) {
-    threadmap_histogram_job job = {near_case(n), 0, 0};
+    threadmap_histogram_job job = {near_case(n, 2), 0, 0};
     threadmap_near *by = &job.near_by;
     const double wide = below(2) ? 4 : 1.0 / 32;
     tmap_u64 want[4096] = {0}, got[4096];
     job.bins = 1 + (tmap_u32)below(below(3) ? 20 : 4096), by->radius = job.bins * wide;
-    kit_case("histogram n = %d, d = %d, type %d, radius %g, box %g %g %g, %u bins", n, by->d,
-             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.bins);
+    kit_case("histogram n = %d, d = %d, type %d, %u bins", n, by->d, by->type, job.bins);
+    near_more(by);
     for (int i = 0; i < n; ++i)
-        for (int j = i + 1; j < n; ++j) {
+        for (int j = by->m ? 0 : i + 1; j < others; ++j) {
             const double square = square_of(by, i, j);
             tmap_u32 bin = 0;
             if (square > by->radius * by->radius) continue;
@@ -284,37 +321,37 @@ static void test_histogram(int n) {
 }
 
 static void test_nearest(int n) {
-    threadmap_nearest_job job = {near_case(n), 0, 0, 1 + below(below(2) ? 64 : 12), below(2)};
-    threadmap_near *by = &job.near_by;
-    const int width = threadmap_nearest_width(job.k), rows = n * width;
-    tmap_u32 *got = (tmap_u32 *)kit_host((tmap_u64)rows * 4);
+    threadmap_nearest_job job = {near_case(n, 2), 0,       0, 1 + below(below(2) ? 64 : 12),
+                                 below(2),        below(2)};
+    const threadmap_near *by = &job.near_by;
+    const int rows = n * job.k;
+    tmap_u64 *got = (tmap_u64 *)kit_host((tmap_u64)rows * 8);
     double *distances = (double *)kit_host((tmap_u64)rows * 8);
-    for (int k = 0; k < 3; ++k) by->box[k] = 0;
-    kit_case("nearest n = %d, d = %d, type %d, k = %d, radius %g, self %d", n, by->d, by->type,
-             job.k, by->radius, job.self);
-    HOLDS(width >= job.k && width <= 64);
-    job.numbers = (tmap_u32 *)put(0, (tmap_u64)rows * 4);
+    kit_case("nearest n = %d, d = %d, type %d, k = %d, self %d, wide %d", n, by->d, by->type, job.k,
+             job.self, job.wide);
+    near_more(by);
+    job.numbers = put(0, (tmap_u64)rows * (job.wide ? 8 : 4));
     job.distances = put(0, (tmap_u64)rows * (by->type ? 8 : 4));
     RETURNS(RUN(nearest, &job), 0);
-    get(got, job.numbers, (tmap_u64)rows * 4);
+    get(got, job.numbers, (tmap_u64)rows * (job.wide ? 8 : 4));
     get(distances, job.distances, (tmap_u64)rows * (by->type ? 8 : 4));
     for (int i = 0; i < n; ++i) {
         unsigned char used[POINTS] = {0};
         for (int x = 0; x < job.k; ++x) {
-            tmap_u32 best = ~0u; // of equal distances the smaller number
-            for (int j = 0; j < n; ++j) {
+            const tmap_u64 at = (tmap_u64)(i * job.k + x);
+            int best = -1; // of equal distances the smaller number
+            for (int j = 0; j < others; ++j) {
                 const double square = square_of(by, i, j);
-                if (used[j] || (i == j && !job.self)) continue;
+                if (used[j] || (i == j && !job.self && !by->m)) continue;
                 if (by->radius > 0 && square >= by->radius * by->radius) continue;
-                if (best == ~0u || square < square_of(by, i, (int)best)) best = (tmap_u32)j;
+                if (best < 0 || square < square_of(by, i, best)) best = j;
             }
-            EXPECT(got[i * width + x] == best, "point %d, entry %d", i, x);
-            if (best == ~0u)
-                expect(value(distances, by->type, (tmap_u64)(i * width + x)) > 1e38, "infinity");
+            const tmap_u64 want = best >= 0 ? (tmap_u64)best : job.wide ? (tmap_u64)others : ~0u;
+            EXPECT(index_of(got, job.wide, at) == want, "point %d, entry %d", i, x);
+            if (best < 0)
+                expect(value(distances, by->type, at) > 1e38, "infinity");
             else
-                used[best] = 1,
-                expect(is_distance(by, distances, (tmap_u64)(i * width + x), i, (int)best),
-                       "a distance");
+                used[best] = 1, expect(is_distance(by, distances, at, i, best), "a distance");
         }
     }
 }
@@ -794,10 +831,11 @@ static void test_clusters(void) {
 
 static void test_errors(void) {
     tmap_u64 bytes = 0, count = 7;
-    threadmap_pairs_job pairs = {{0, 10, 3, 0, 1, {0, 0, 0}}, 0, 0, 0, 0, 0, 0, 0};
+    threadmap_pairs_job pairs = {{0, 10, 3, 0, 1, {0}, {0}, 0, 0}, 0, 0, 0, 0, 0, 0, 0};
     threadmap_pdist_job pdist = {0, 0, 10, 3, 0, 0, 0, 0};
     threadmap_label_job label = {{0, 5, 5, 0, 0, 0, THREADMAP_MASK, 4}, 0, 0, 0};
-    threadmap_nearest_job nearest = {{0, 10, 3, 0, 0, {0, 0, 0}}, 0, 0, 65, 0};
+    threadmap_nearest_job nearest = {{0, 10, 3, 0, 0, {0}, {0}, 0, 0}, 0, 0, 65, 0, 0};
+    threadmap_groups_job groups = {{0, 10, 3, 0, 1, {0}, {0}, 0, 5}, 0, 0, 0, 0};
     kit_case("errors");
     RETURNS(threadmap_pdist(0, 0, &bytes, 0), TMAP_EINVAL);
     RETURNS(threadmap_pdist(&pdist, 0, 0, 0), TMAP_EINVAL);
@@ -820,7 +858,7 @@ static void test_errors(void) {
     RETURNS(RUN(pairs, &pairs), 0);
     get(&count, pairs.count, 8), clear();
     HOLDS(count == 0), count = 7;
-    threadmap_histogram_job bins = {{0, 0, 3, 0, 1, {0, 0, 0}}, 0, 0};
+    threadmap_histogram_job bins = {{0, 0, 3, 0, 1, {0}, {0}, 0, 0}, 0, 0};
     RETURNS(RUN(histogram, &bins), TMAP_EINVAL); // no bins
     bins.bins = 1, bins.near_by.radius = 0;
     RETURNS(RUN(histogram, &bins), TMAP_EINVAL);
@@ -833,8 +871,11 @@ static void test_errors(void) {
     bins.bins = (1u << 31) + 1;
     RETURNS(RUN(histogram, &bins), TMAP_ERANGE);
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
-    nearest.k = 3, nearest.near_by.box[1] = 5;
+    nearest.k = 3, nearest.near_by.cell[1] = 5, nearest.near_by.cell[4] = 1; // parallel
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    nearest.near_by.d = 2, nearest.near_by.cell[1] = 0;
+    RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    RETURNS(RUN(groups, &groups), TMAP_EINVAL); // of two sets
     label.map.connectivity = 6;
     RETURNS(RUN(label, &label), TMAP_EINVAL);
     label.map.connectivity = 4;
