@@ -411,6 +411,11 @@ typedef struct threadmap_linkage_job {
 int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
 
+// The matrix of scipy.cluster.hierarchy.linkage(distances, 'single') from the n - 1 edges: 4 (n - 1)
+// numbers in z. scratch: 2 n numbers. All in host memory. TMAP_EINVAL if the edges are no tree.
+// Example: n = 3, edges (0,1) 1, (1,2) 2: rows 0 1 1 2 and 2 3 2 3.
+int threadmap_linkage_matrix(const threadmap_edge *edges, tmap_u64 n, tmap_u32 *scratch, double *z);
+
 #ifdef __cplusplus
 }
 #endif

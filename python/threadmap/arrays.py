@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import functools
 import importlib.util
+import math
 import os
 import re
 import warnings
@@ -605,3 +606,48 @@ def drmsd(frames, reference=None, atoms=None, weights=None):
 def rmsd(frames, reference=None, atoms=None, weights=None):
     """The RMSD after superposition, else as drmsd."""
     return _frames("rmsd", frames, reference, atoms, weights)
+
+
+# ---- clusters -----------------------------------------------------------------------------------
+
+
+def _condensed(space, distances):
+    """(members of a job, n): distances of all pairs of n in scipy's condensed order, as floats."""
+    distances = space.cast(distances, "float32")
+    n = (1 + math.isqrt(1 + 8 * len(distances))) // 2
+    if len(distances.shape) != 1 or n * (n - 1) // 2 != len(distances):
+        raise ValueError(f"n (n - 1) / 2 distances, condensed; not {tuple(distances.shape)}")
+    return {"distances": distances, "n": n}, n
+
+
+def gromos(distances, cutoff):
+    """Clusters by the greedy algorithm of Daura et al., gmx cluster -method gromos, from condensed
+    distances, in the order in which it finds them: the cluster of each frame, from 0 on, and each
+    cluster's centre and size, all int32. Neighbours: distance <= cutoff."""
+    with _at(distances) as (space, distances):
+        members, n = _condensed(space, distances)
+        labels, centres, sizes = (space.empty((n,), "int32") for _ in range(3))
+        count = space.empty((1,), "int64")
+        space.run("gromos", **members, labels=labels, centres=centres, sizes=sizes, count=count,
+                  cutoff=float(cutoff))
+        found = space.last(count)
+        return labels, centres[:found], sizes[:found]
+
+
+def linkage(distances):
+    """scipy.cluster.hierarchy.linkage(distances, "single") of condensed distances: float64 (n - 1,
+    4). The minimum spanning tree is found there, its matrix is made on the host. With equal
+    distances scipy may join in another order."""
+    with _at(distances) as (space, distances):
+        members, n = _condensed(space, distances)
+        numpy, library = importlib.import_module("numpy"), _library(space.cpu)
+        edges = space.empty((n - 1, 3), "int32")
+        space.run("linkage", **members, edges=edges)
+        host = numpy.empty((n - 1, 3), "int32")
+        scratch, matrix = numpy.empty(2 * n, "uint32"), numpy.empty((n - 1, 4))
+        code = library.threadmap_copy(host.ctypes.data, space.address(edges), host.nbytes,
+                                      space.stream())
+        _check(library, code or library.threadmap_linkage_matrix(
+            *map(ctypes.c_void_p, (host.ctypes.data, n, scratch.ctypes.data, matrix.ctypes.data))),
+            "linkage")
+        return space.cast(matrix, "float64")

@@ -33,6 +33,7 @@ import threadmap
 module = threadmap
 
 try:
+    import scipy.cluster.hierarchy
     import scipy.ndimage
     import scipy.spatial
 except ImportError:
@@ -316,6 +317,25 @@ def frames(rng):
         close(call(xyz, xyz[0], atoms, weights), want, f"{call.__name__}, reference", 1e-3)
 
 
+def clusters(rng):
+    n = int(rng.integers(2, 60))
+    d = rng.permutation(n * (n - 1) // 2).astype("float32")  # all different
+    square, cutoff = np.full((n, n), 0.0), float(rng.random() ** 2 * len(d))
+    i, j = np.triu_indices(n, 1)
+    square[i, j] = square[j, i] = d
+    labels, centres, sizes = threadmap.gromos(d, cutoff)
+    left, want = np.ones(n, bool), np.zeros(n, int)
+    for at, (centre, size) in enumerate(zip(centres, sizes)):
+        near = (square <= cutoff) & left & left[:, None]
+        check(centre == near.sum(axis=1).argmax() and size == near[centre].sum(), "gromos")
+        want[near[centre]], left = at, left & ~near[centre]
+    check(not left.any() and np.array_equal(labels, want), f"gromos of {n}, labels")
+    got = threadmap.linkage(d)
+    check(got.shape == (n - 1, 4) and got.dtype == np.float64, "linkage, shape")
+    if scipy:
+        check(np.array_equal(got, scipy.cluster.hierarchy.linkage(d)), f"linkage of {n}")
+
+
 def older():
     arrays = threadmap.arrays
     loaded, version = dict(arrays._library.loaded), arrays.version
@@ -365,6 +385,8 @@ def refusals():
                np.zeros((5, 5, 3)), atoms=[0, 5])),
            "a weight too few": (ValueError, lambda: threadmap.rmsd(
                np.zeros((5, 5, 3)), weights=[1, 1])),
+           "distances of no n": (ValueError, lambda: threadmap.linkage(np.zeros(5))),
+           "a matrix of distances": (ValueError, lambda: threadmap.gromos(np.zeros((3, 2)), 1)),
            "a library of another version": (threadmap.Error, older),
            "an unknown name": (AttributeError, lambda: threadmap.sort)}
     for what, (kind, call) in bad.items():
@@ -471,7 +493,8 @@ def gpus(rng):
              "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
              "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
              "spill": (heights, 1, heights > 7),
-             "drmsd": (rng.random((4, 6, 3)),),
+             "drmsd": (rng.random((4, 6, 3)),), "gromos": (rng.random(45), 0.3),
+             "linkage": (rng.random(45),),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
     for kind, raw in ("cupy", 0), ("torch", 0), ("torch", 1):
@@ -525,7 +548,7 @@ def on_gpu(rng):
         with contextlib.suppress(ImportError):
             threadmap = Moved(kind)
             for _ in range(25):
-                for some in distances, near, maps, frames:
+                for some in distances, near, maps, frames, clusters:
                     some(rng)
             used.append(kind)
     return used
@@ -589,7 +612,7 @@ def main():
         check(len(said) == 1 and "CPU machine" in str(said[0].message) and
               said[0].filename == __file__, "one warning, of the caller's line")
     for _ in range(25):
-        for some in distances, near, maps, frames:
+        for some in distances, near, maps, frames, clusters:
             some(rng)
     gpus(rng)
     refusals()

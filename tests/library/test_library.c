@@ -825,6 +825,12 @@ static void test_clusters(void) {
         expect(got[i] == labels[(int)labels[n + i]], "a label of linkage");
     }
     expect(count == found, "the number of components");
+    double *z = (double *)kit_host((tmap_u64)n * 32);
+    RETURNS(threadmap_linkage_matrix(edges, (tmap_u64)n, labels, z), 0);
+    for (int i = 0; i < n - 1; ++i)
+        expect(z[4 * i] < z[4 * i + 1] && z[4 * i + 2] == (double)edges[i].distance, "a row of z");
+    if (n > 2) edges[n - 2] = edges[0];
+    RETURNS(threadmap_linkage_matrix(edges, (tmap_u64)n, labels, z), n > 2 ? TMAP_EINVAL : 0);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
