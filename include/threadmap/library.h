@@ -411,10 +411,66 @@ typedef struct threadmap_linkage_job {
 int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
 
-// The matrix of scipy.cluster.hierarchy.linkage(distances, 'single') from the n - 1 edges: 4 (n - 1)
-// numbers in z. scratch: 2 n numbers. All in host memory. TMAP_EINVAL if the edges are no tree.
+// The matrix of scipy.cluster.hierarchy.linkage(distances, 'single') from the n - 1 edges, in z:
+// 4 (n - 1) numbers. scratch: 2 n numbers. All in host memory. TMAP_EINVAL if the edges are no
+// tree.
 // Example: n = 3, edges (0,1) 1, (1,2) 2: rows 0 1 1 2 and 2 3 2 3.
 int threadmap_linkage_matrix(const threadmap_edge *edges, tmap_u64 n, tmap_u32 *scratch, double *z);
+
+// ---- fractals: fractal/, adaptive/ --------------------------------------------------------------
+
+// An NBB fractal of level r: k replicas in sx columns and sy rows; digit b of tau_x and tau_y, four
+// bits each from the lowest, is the column and the row of replica b (tmap_nbb_make of
+// fractal/nbb.h). Example: the gasket "#. / ##": 3, 2, 2, level, 0x100, 0x110.
+typedef struct threadmap_fractal {
+    tmap_u32 k, sx, sy, r;
+    tmap_u64 tau_x, tau_y;
+} threadmap_fractal;
+
+// Steps of a cellular automaton of the family of Conway's Life, in which only cells of the fractal
+// count: in a matrix of sx^r * sy^r bytes, alive where not 0 and 0 outside the fractal
+// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h).
+typedef struct threadmap_life_job {
+    threadmap_fractal of;
+    const void *in; // the state
+    void *out;      // receives that after the steps; not `in`
+    tmap_u64 steps; // 1 or more
+    // Bit n: a dead cell with n live neighbours is born, a live one survives. Life: 8 and 12.
+    tmap_u32 born, survive;
+    int compact; // 1: bits
+} threadmap_life_job;
+
+int threadmap_life(const threadmap_life_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Packs the k^r bytes of a state, in the order of tmap_nbb_lambda_linear, into one bit a cell, or
+// unpacks them (fractal/compact_move.h).
+typedef struct threadmap_bits_job {
+    threadmap_fractal of;
+    unsigned char *bytes;
+    void *words; // threadmap_bits_bytes bytes, at a multiple of 8
+    int unpack;  // 1: bytes are written, as 0 and 1; 0: words are
+} threadmap_bits_job;
+
+int threadmap_bits(const threadmap_bits_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Bytes of a state of one bit a cell, at most 2^64 - 1; 0 for what is no fractal.
+tmap_u64 threadmap_bits_bytes(const threadmap_fractal *of);
+
+// How many steps z = z^2 + c from z = c on a pixel takes before |z| >= 2, or `dwell`, by adaptive
+// subdivision (adaptive/mandelbrot.h). Pixel (x, y) is c = x0 + (x1 - x0) / nx x and likewise y.
+#define THREADMAP_MANDELBROT_BULBS 1 // a formula finds points of the two largest parts of the set
+#define THREADMAP_MANDELBROT_F64   2 // doubles
+
+typedef struct threadmap_mandelbrot_job {
+    int *out;              // ny rows of nx
+    tmap_u32 nx, ny;       // 1 to 2^24
+    double x0, x1, y0, y1; // the window
+    tmap_u32 dwell;        // 1 to 2^30
+    tmap_u32 options;      // a sum of those above
+} threadmap_mandelbrot_job;
+
+int threadmap_mandelbrot(const threadmap_mandelbrot_job *job, void *workspace, tmap_u64 *bytes,
+                         void *stream);
 
 #ifdef __cplusplus
 }

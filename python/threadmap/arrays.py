@@ -42,6 +42,7 @@ def _structures(text):
 def _calls(library, structures):
     """The functions of a library: name -> (its job, the function)."""
     library.threadmap_error_text.restype = ctypes.c_char_p
+    library.threadmap_bits_bytes.restype = ctypes.c_uint64
     library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
                                        ctypes.c_void_p]
     calls = {}
@@ -651,3 +652,63 @@ def linkage(distances):
             *map(ctypes.c_void_p, (host.ctypes.data, n, scratch.ctypes.data, matrix.ctypes.data))),
             "linkage")
         return space.cast(matrix, "float64")
+
+
+# ---- fractals -----------------------------------------------------------------------------------
+
+
+def _level(sides, extents):
+    """The level at which a fractal of these sides has these extents."""
+    level = 0
+    while level < 64 and any(side ** level < extent for side, extent in zip(sides, extents)):
+        level += 1
+    if any(side ** level != extent for side, extent in zip(sides, extents)):
+        raise ValueError(f"a state of {tuple(extents)}: powers of {tuple(sides)}")
+    return level
+
+
+def life(state, fractal, steps=1, rule="B3/S23"):
+    """A state after steps of a cellular automaton in which only cells of the fractal, a
+    threadmap.Fractal, count: uint8, 0 and 1. state: alive where it is not 0, of shape (sy^r, sx^r)
+    and 0 outside the fractal; or of k^r cells in the order of tmap_nbb_lambda_linear, which is
+    computed with a bit a cell. rule: as that of Conway's Life."""
+    said = re.fullmatch("[Bb]([0-8]*)/[Ss]([0-8]*)", rule)
+    if not said or steps < 1:
+        raise ValueError(f"a rule as B3/S23 and 1 step or more, not {rule!r} and {steps}")
+    born, survive = (sum(1 << int(digit) for digit in set(digits)) for digits in said.groups())
+    with _at(state) as (space, state):
+        state = _bytes(space, state)
+        k, sx, sy, tau_x, tau_y = fractal.numbers
+        compact = _axes(state, (1, 2)) == 1
+        of = {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
+              "r": _level((k,) if compact else (sy, sx), state.shape)}
+        out = words = space.empty(tuple(state.shape), "uint8")
+        if compact:
+            library = _library(space.cpu)
+            job = library.calls["bits"][0]()
+            space.fill(job, {"of": of}, [])
+            size = library.threadmap_bits_bytes(ctypes.byref(job.of)) // 2
+            words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
+            space.run("bits", of=of, bytes=state, words=words)
+            state, words = words, new
+        space.run("life", of=of, out=words, steps=int(steps), born=born, survive=survive,
+                  compact=int(compact), **{"in": state})
+        if compact:
+            space.run("bits", of=of, bytes=out, words=words, unpack=1)
+        return out
+
+
+def mandelbrot(shape, window=(-1.5, 0.5, -1.0, 1.0), dwell=512, doubles=False, like=None):
+    """The dwells of a picture of the Mandelbrot set by adaptive subdivision, int32 of that shape:
+    steps before |z| >= 2, at most `dwell`. Pixel [y, x] is c = x0 + (x1 - x0) / width x, and
+    likewise y, in the window (x0, x1, y0, y1). doubles: for small windows. like: an array where it
+    is computed; None: NumPy's."""
+    height, width = shape
+    if not (1 <= height <= 2**24 and 1 <= width <= 2**24 and 1 <= dwell <= 2**30):
+        raise ValueError(f"sides from 1 to 2^24, dwell from 1 to 2^30; not {shape} and {dwell}")
+    x0, x1, y0, y1 = map(float, window)
+    with _at(() if like is None else like) as (space, _):
+        out = space.empty((height, width), "int32")
+        space.run("mandelbrot", out=out, nx=int(width), ny=int(height), x0=x0, x1=x1, y0=y0, y1=y1,
+                  dwell=int(dwell), options=2 if doubles else 0)
+        return out

@@ -336,6 +336,52 @@ def clusters(rng):
         check(np.array_equal(got, scipy.cluster.hierarchy.linkage(d)), f"linkage of {n}")
 
 
+def fractals(rng):
+    rows = ["".join(row) for row in rng.choice(list("#.#"), rng.integers(1, 4, 2))]
+    rows[0] = "#" + rows[0][1:]
+    fractal, cells, r = threadmap.Fractal(*rows), np.ones((1, 1), bool), int(rng.integers(0, 4))
+    for _ in range(r):
+        cells = np.kron(np.array([[mark == "#" for mark in row] for row in rows]), cells)
+    born, survive = (sorted(rng.permutation(9)[:4].tolist()) for _ in range(2))
+    rule = f"B{''.join(map(str, born))}/S{''.join(map(str, survive))}"
+    state, steps = cells * rng.integers(0, 3, cells.shape).astype("uint8"), int(rng.integers(1, 5))
+    want = state != 0
+    for _ in range(steps):
+        padded = np.pad(want.astype(int), 1)
+        near = sum(np.roll(padded, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1))
+        near = near[1:-1, 1:-1] - want
+        want = cells & np.where(want, np.isin(near, survive), np.isin(near, born))
+    got = threadmap.life(state, fractal, steps, rule)
+    check(np.array_equal(got, want) and got.dtype == np.uint8, f"life, {rows}, {r}, {rule}")
+    marks, (k, sx, sy, *_), x, y, i = [], fractal.numbers, 0, 0, np.arange(0)
+    marks = [(v, u) for v, row in enumerate(rows) for u, mark in enumerate(row) if mark == "#"]
+    i = np.arange(k ** r)
+    for m in range(r):  # digit m of i is the replica of level m
+        v, u = np.array(marks).T[:, i // k ** m % k]
+        x, y = x + u * sx ** m, y + v * sy ** m
+    x, y = np.zeros(len(i), int) + x, np.zeros(len(i), int) + y
+    if k > 1:
+        got = threadmap.life(state[y, x], fractal, steps, rule)
+        check(np.array_equal(got, want[y, x]), f"life, compact, {rows}, {r}, {rule}")
+
+
+def pictures(rng):
+    height, width, dwell = map(int, rng.integers(1, 70, 3))
+    c = np.add.outer(1j * (-1 + 2 / height * np.arange(height)),
+                     -1.5 + 2 / width * np.arange(width))
+    z, want = c.copy(), np.zeros(c.shape, int)
+    for _ in range(dwell):
+        inside = np.abs(z) < 2
+        want += inside
+        z = np.where(inside, z * z + c, z)
+    like = threadmap.moved(np.zeros(1)) if threadmap is not module else None
+    got = threadmap.mandelbrot((height, width), dwell=dwell, doubles=True, like=like)
+    check(got.dtype == np.int32 and (got != want).mean() < 0.02, f"mandelbrot, {c.shape}, {dwell}")
+
+
+TESTS = distances, near, maps, frames, clusters, fractals, pictures
+
+
 def older():
     arrays = threadmap.arrays
     loaded, version = dict(arrays._library.loaded), arrays.version
@@ -387,6 +433,12 @@ def refusals():
                np.zeros((5, 5, 3)), weights=[1, 1])),
            "distances of no n": (ValueError, lambda: threadmap.linkage(np.zeros(5))),
            "a matrix of distances": (ValueError, lambda: threadmap.gromos(np.zeros((3, 2)), 1)),
+           "a rule of 9": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 1, "B9/S")),
+           "no step": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 0)),
+           "a state of 5 x 3": (ValueError, lambda: threadmap.life(x, threadmap.gasket)),
+           "a picture without pixels": (ValueError, lambda: threadmap.mandelbrot((0, 5))),
+           "a window of one line": (threadmap.Error, lambda: threadmap.mandelbrot(
+               (5, 5), (0, 1, 2, 2))),
            "a library of another version": (threadmap.Error, older),
            "an unknown name": (AttributeError, lambda: threadmap.sort)}
     for what, (kind, call) in bad.items():
@@ -494,7 +546,7 @@ def gpus(rng):
              "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
              "spill": (heights, 1, heights > 7),
              "drmsd": (rng.random((4, 6, 3)),), "gromos": (rng.random(45), 0.3),
-             "linkage": (rng.random(45),),
+             "linkage": (rng.random(45),), "life": (np.ones((4, 4), "uint8"), threadmap.gasket),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
     for kind, raw in ("cupy", 0), ("torch", 0), ("torch", 1):
@@ -548,7 +600,7 @@ def on_gpu(rng):
         with contextlib.suppress(ImportError):
             threadmap = Moved(kind)
             for _ in range(25):
-                for some in distances, near, maps, frames, clusters:
+                for some in TESTS:
                     some(rng)
             used.append(kind)
     return used
@@ -612,7 +664,7 @@ def main():
         check(len(said) == 1 and "CPU machine" in str(said[0].message) and
               said[0].filename == __file__, "one warning, of the caller's line")
     for _ in range(25):
-        for some in distances, near, maps, frames, clusters:
+        for some in TESTS:
             some(rng)
     gpus(rng)
     refusals()

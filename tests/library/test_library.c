@@ -833,6 +833,122 @@ static void test_clusters(void) {
     RETURNS(threadmap_linkage_matrix(edges, (tmap_u64)n, labels, z), n > 2 ? TMAP_EINVAL : 0);
 }
 
+// ---- fractals -----------------------------------------------------------------------------------
+
+// 1 for a cell: each digit of x and y is the place of a replica.
+static int is_cell(const threadmap_fractal *f, int x, int y) {
+    for (tmap_u32 m = 0; m < f->r; ++m, x /= (int)f->sx, y /= (int)f->sy) {
+        int found = 0;
+        for (tmap_u32 b = 0; b < f->k; ++b)
+            found |= x % (int)f->sx == (int)(f->tau_x >> 4 * b & 15) &&
+                     y % (int)f->sy == (int)(f->tau_y >> 4 * b & 15);
+        if (!found) return 0;
+    }
+    return 1;
+}
+
+static void test_life(void) {
+    threadmap_fractal f = {0, 1 + (tmap_u32)below(4), 1 + (tmap_u32)below(4), 0, 0, 0};
+    const int steps = 1 + below(5), compact = below(2);
+    const tmap_u32 born = (tmap_u32)below(512) & ~1u, survive = (tmap_u32)below(512);
+    tmap_u64 bytes, at = 0;
+    for (int i = 0; i < (int)(f.sx * f.sy); ++i)
+        if (below(3) && f.k < 15) {
+            f.tau_x |= (tmap_u64)(i % (int)f.sx) << 4 * f.k;
+            f.tau_y |= (tmap_u64)(i / (int)f.sx) << 4 * f.k++;
+        }
+    if (!f.k) f.k = 1;
+    for (width = height = 1; f.r < 8 && width * (int)f.sx * height * (int)f.sy <= CELLS; ++f.r)
+        width *= (int)f.sx, height *= (int)f.sy;
+    depth = 1;
+    kit_case("life k = %u, %u x %u, r = %u, %d steps, compact %d", f.k, f.sx, f.sy, f.r, steps,
+             compact);
+    const int places = width * height;
+    unsigned char *state = (unsigned char *)kit_zeroed((tmap_u64)places), *got;
+    for (int i = 0; i < places; ++i) {
+        cell[i] = is_cell(&f, i % width, i / width);
+        want[i] = cell[i] && below(2), at += (tmap_u64)cell[i];
+        state[i] = (unsigned char)(want[i] * (1 + below(255)));
+    }
+    const tmap_u64 cells = at;
+    got = (unsigned char *)kit_zeroed((tmap_u64)places + 1);
+    if (compact) { // cell i of the order: digit m of i, in base k, is the replica of level m
+        for (tmap_u64 i = 0; i < cells; ++i) {
+            tmap_u64 left = i, x = 0, y = 0, px = 1, py = 1;
+            for (tmap_u32 m = 0; m < f.r; ++m, left /= f.k, px *= f.sx, py *= f.sy)
+                x += (f.tau_x >> 4 * (left % f.k) & 15) * px,
+                    y += (f.tau_y >> 4 * (left % f.k) & 15) * py;
+            got[i] = state[y * (tmap_u64)width + x];
+        }
+        bytes = threadmap_bits_bytes(&f);
+    } else
+        memcpy(got, state, (size_t)places), bytes = (tmap_u64)places;
+    void *in = put(got, compact ? cells : bytes), *words = compact ? put(0, bytes) : in;
+    threadmap_bits_job bits = {f, (unsigned char *)in, words, 0};
+    if (compact) RETURNS(RUN(bits, &bits), 0);
+    const threadmap_life_job life = {f,    words,   put(0, bytes), (tmap_u64)steps,
+                                     born, survive, compact};
+    RETURNS(RUN(life, &life), 0);
+    bits.words = life.out, bits.unpack = 1;
+    if (compact) RETURNS(RUN(bits, &bits), 0);
+    get(got, compact ? in : life.out, compact ? cells : bytes);
+    for (int k = 0; k < steps; ++k) {
+        for (int i = 0; i < places; ++i) {
+            int near = 0;
+            for (int n = 0; n < 9; ++n) {
+                const int to = beside(i, n % 3 - 1, n / 3 - 1, 0);
+                near += n != 4 && to >= 0 && want[to];
+            }
+            state[i] = (unsigned char)(cell[i] && ((want[i] ? survive : born) >> near & 1));
+        }
+        for (int i = 0; i < places; ++i) want[i] = state[i];
+    }
+    for (tmap_u64 i = 0; i < (compact ? cells : bytes); ++i) {
+        tmap_u64 left = i, x = i % (tmap_u64)width, y = i / (tmap_u64)width, px = 1, py = 1;
+        if (compact) x = y = 0;
+        for (tmap_u32 m = 0; m < f.r && compact; ++m, left /= f.k, px *= f.sx, py *= f.sy)
+            x += (f.tau_x >> 4 * (left % f.k) & 15) * px,
+                y += (f.tau_y >> 4 * (left % f.k) & 15) * py;
+        EXPECT(got[i] == want[y * (tmap_u64)width + x], "cell %llu", i);
+    }
+}
+
+// By the formulas of mandelbrot.h, whose roundings these are.
+static void test_mandelbrot(void) {
+    threadmap_mandelbrot_job job = {0, 1 + (tmap_u32)below(90), 1 + (tmap_u32)below(90), 0, 0, 0,
+                                    0, 1 + (tmap_u32)below(60), (tmap_u32)below(4)};
+    const int f64 = (job.options & THREADMAP_MANDELBROT_F64) != 0;
+    const double side = below(2) ? 2 : 1.0 / 64;
+    int wrong = 0, *got = (int *)kit_host((tmap_u64)job.nx * job.ny * 4);
+    job.x0 = side < 1 ? -0.75 : -1.5, job.y0 = side < 1 ? 0.09375 : -1;
+    job.x1 = job.x0 + side, job.y1 = job.y0 + side;
+    kit_case("mandelbrot %u x %u, dwell %u, options %u, side %g", job.nx, job.ny, job.dwell,
+             job.options, side);
+    job.out = (int *)put(0, (tmap_u64)job.nx * job.ny * 4);
+    RETURNS(RUN(mandelbrot, &job), 0);
+    get(got, job.out, (tmap_u64)job.nx * job.ny * 4);
+    for (tmap_u32 i = 0; i < job.nx * job.ny; ++i) {
+        const double dx = (job.x1 - job.x0) / job.nx, dy = (job.y1 - job.y0) / job.ny;
+        const double x = i % job.nx, y = i / job.nx;
+        const double cr = fma(x, dx, job.x0), ci = fma(y, dy, job.y0);
+        const float fr = fmaf((float)x, (float)dx, (float)job.x0);
+        const float fi = fmaf((float)y, (float)dy, (float)job.y0);
+        double zr = cr, zi = ci;
+        float wr = fr, wi = fi;
+        tmap_u32 d = 0;
+        for (; d < job.dwell && (f64 ? fma(zr, zr, zi * zi) : (double)fmaf(wr, wr, wi * wi)) < 4;
+             ++d) {
+            const double t = fma(zr, zr, cr), s = fma(zr + zr, zi, ci);
+            const float u = fmaf(wr, wr, fr), v = fmaf(wr + wr, wi, fi);
+            zr = fma(-zi, zi, t), zi = s, wr = fmaf(-wi, wi, u), wi = v;
+        }
+        if (got[i] == (int)d) continue;
+        ++wrong;
+        expect(got[i] == (int)job.dwell, "a pixel"); // of a channel thinner than a pixel
+    }
+    expect(wrong <= (int)(job.nx * job.ny) / 200, "few pixels of channels");
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static void test_errors(void) {
@@ -908,6 +1024,7 @@ int main(int argc, char **argv) {
         test_label3(), clear(), test_labels(), clear(), test_fill(), clear(), test_water(0),
             clear(), test_water(1), clear();
         test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
+        test_life(), clear(), test_mandelbrot(), clear();
     }
     return kit_end("test_library");
 }
