@@ -16,7 +16,8 @@
 // workspace: 0: the call writes the bytes of the workspace to *bytes and does nothing else;
 //     pointers of the job may then be null. Else that memory, at a multiple of 256, with any
 //     content. Calls that run at the same time need one each.
-// bytes: the size of the workspace, at least 256. With a workspace it is not written.
+// bytes: the size of the workspace, at least 256. With a workspace it is not written. It depends on
+//     the device, on the job's whole numbers, on which pointers are 0 and on which floats are 0.
 // stream: a cudaStream_t on the device that is current in the calling thread; 0: the default one.
 // A call allocates nothing and does not wait for the device. Pointers in a job are device memory,
 // at multiples of the size of what they point to. Results are the same in every run.

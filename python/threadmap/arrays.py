@@ -143,12 +143,13 @@ class _Space:
         return None
 
     def fill(self, job, members, key):
-        """Sets the members of a job: numbers, arrays, tuples of numbers, structs as dicts. key: gets
-        the numbers, and which arrays there are."""
+        """Sets the members of a job: numbers, arrays, tuples of floats, structs as dicts. key: gets
+        what the size of the workspace depends on."""
         for name, value in members.items():
             if type(value) in _PLAIN:
                 setattr(job, name, value)
-                key.append(value)
+                key.append(value != 0 if type(value) is float else
+                           tuple(map(bool, value)) if type(value) is tuple else value)
             elif type(value) is dict:
                 self.fill(getattr(job, name), value, key)
             else:
@@ -157,7 +158,7 @@ class _Space:
 
     def run(self, name, /, **members):
         """Calls a function of the library: once for the size of the workspace, unless it is known
-        from a call with the same numbers, then with it."""
+        from such a call, then with it."""
         library = _library(self.cpu)
         kind, function = library.calls[name]
         job, size, stream, key = kind(), ctypes.c_uint64(), self.stream(), [name]
@@ -186,11 +187,19 @@ class _Space:
         return got.value
 
 
+def _cupy(cupy, x):
+    if isinstance(x, cupy.ndarray):
+        return x
+    if _on_gpu(x) and not hasattr(x, "__cuda_array_interface__"):
+        return cupy.from_dlpack(x)
+    return cupy.asarray(x)
+
+
 class _CuPy(_Space):
     cpu, module = False, "cupy"
 
     def array(self, x):
-        return x if isinstance(x, self.module.ndarray) else self.module.asarray(x)
+        return _cupy(self.module, x)
 
     def address(self, x):
         return x.data.ptr
@@ -245,12 +254,8 @@ class _at:
         if of == "torch" and x.is_cuda:
             kind, device = _Torch, x.device
         elif of == "cupy" or of != "torch" and _on_gpu(x):
-            kind = _CuPy
-            if not hasattr(x, "__cuda_array_interface__"):
-                x = importlib.import_module("cupy").from_dlpack(x)
-            elif of != "cupy":
-                x = importlib.import_module("cupy").asarray(x)
-            device = x.device.id
+            x = x if of == "cupy" else _cupy(importlib.import_module("cupy"), x)
+            kind, device = _CuPy, x.device.id
         else:
             kind, device = _Space, None
         space = self.spaces.get((kind, device))
