@@ -339,7 +339,7 @@ def clusters(rng):
 def fractals(rng):
     rows = ["".join(row) for row in rng.choice(list("#.#"), rng.integers(1, 4, 2))]
     rows[0] = "#" + rows[0][1:]
-    fractal, cells, r = threadmap.Fractal(*rows), np.ones((1, 1), bool), int(rng.integers(0, 4))
+    fractal, cells, r = module.Fractal(*rows), np.ones((1, 1), bool), int(rng.integers(0, 4))
     for _ in range(r):
         cells = np.kron(np.array([[mark == "#" for mark in row] for row in rows]), cells)
     born, survive = (sorted(rng.permutation(9)[:4].tolist()) for _ in range(2))
@@ -353,7 +353,7 @@ def fractals(rng):
         want = cells & np.where(want, np.isin(near, survive), np.isin(near, born))
     got = threadmap.life(state, fractal, steps, rule)
     check(np.array_equal(got, want) and got.dtype == np.uint8, f"life, {rows}, {r}, {rule}")
-    marks, (k, sx, sy, *_), x, y, i = [], fractal.numbers, 0, 0, np.arange(0)
+    (k, sx, sy, *_), x, y = fractal.numbers, 0, 0
     marks = [(v, u) for v, row in enumerate(rows) for u, mark in enumerate(row) if mark == "#"]
     i = np.arange(k ** r)
     for m in range(r):  # digit m of i is the replica of level m
@@ -480,8 +480,19 @@ class Elsewhere:
     def max(self):
         return self.of.max()
 
+    def get(self):
+        return self.of
+
+    numpy = get
+
+    def cpu(self):
+        return self
+
     def data_ptr(self):
         return self.data.ptr
+
+    def tolist(self):
+        return self.of.tolist()
 
     def to(self, dtype):
         return type(self)(self.of.astype(dtype))
@@ -493,7 +504,7 @@ class Elsewhere:
         return type(self)(np.ascontiguousarray(self.of))
 
 
-for name in "ne", "gt", "mod", "rshift", "and":
+for name in "add", "mul", "ne", "gt", "rshift", "and":
     name = f"__{name}__"
     setattr(Elsewhere, name, lambda self, other, name=name: type(self)(
         getattr(self.of, name)(other)))
@@ -506,7 +517,7 @@ def elsewhere(kind, raw):
     module = types.ModuleType(kind)
 
     def make(x, dtype=None, device=None):
-        check(kind == "cupy" or device in (None, array.device), "torch: the device of an array")
+        check(kind == "cupy" or device in (None, "cuda", array.device), "torch: a wrong device")
         return x if isinstance(x, array) and dtype is None else array(
             np.array(getattr(x, "of", x), dtype, order="C"))
 
@@ -531,13 +542,15 @@ def elsewhere(kind, raw):
     module._C = types.SimpleNamespace()
     if raw:
         module._C._cuda_getCurrentRawStream = lambda device: stream(device).ptr
-    for dtype in "bool", "uint8", "int16", "int32", "int64", "float32", "float64":
+    for dtype in "bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64":
         setattr(module, dtype, np.dtype(dtype))
     return module, array, said
 
 
 def gpus(rng):
-    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind."""
+    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind. Then the
+    random tests."""
+    global threadmap
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
     calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3, 0, True, 2 * np.eye(3), x[:9]),
@@ -561,6 +574,11 @@ def gpus(rng):
                       isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
             check(said == [0, 1, 0], f"{kind}: {name}: devices {said}")
             del said[1:]
+        threadmap = Moved(kind)
+        for _ in range(3):
+            for some in TESTS:
+                some(rng)
+        threadmap = module
         del sys.modules[kind]
     threadmap.arrays._at.spaces.clear()
     del threadmap.arrays._library.loaded[False]
