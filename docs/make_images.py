@@ -175,6 +175,22 @@ def samples(folder, out):
             save(image.convert('RGB'), os.path.join(out, name + '.png'), 256)
 
 
+def scripts(folder):
+    """The pictures of the samples in Python for arrays. THREADMAP_LIBRARY names the library's folder."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    grid = Image.new('RGB', (1240, 1080), PAPER)
+    for i, (name, size) in enumerate((('radius_graph', 600), ('halos', 4000), ('lakes', 200), ('scan', 72))):
+        path = os.path.join(folder, name + '.png')
+        subprocess.run([sys.executable, os.path.join(root, 'samples', 'python', name + '.py'), str(size), path],
+                       check=True, stdout=subprocess.DEVNULL,
+                       env=dict(os.environ, PYTHONPATH=os.path.join(root, 'python'), PYTHONWARNINGS='ignore'))
+        with Image.open(path) as image:
+            image = image.convert('RGB')
+            image.thumbnail((600, 520), Image.LANCZOS)
+            grid.paste(image, (i % 2 * 620 + (620 - image.width) // 2, i // 2 * 540 + (540 - image.height) // 2))
+    return grid
+
+
 def strip(folder, program):
     """The domains side by side, for README.md."""
     def part(name, *corners):  # of a sample's picture, without its title and legend
@@ -212,6 +228,7 @@ def main():
             grid.paste(little, (x + (SIZE - little.width) // 2, y + (SIZE - little.height) // 2))
             draw.text((x + SIZE // 2, y + SIZE + LABEL // 2 + 2), title, TEXT, font(20), anchor='mm')
         samples(folder, out)
+        save(scripts(folder), os.path.join(out, 'python.png'), 256)
         save(strip(folder, program), os.path.join(out, 'strip.png'), 256)
         near(folder, out, font(20))
     for name, figure in FIGURES.items():

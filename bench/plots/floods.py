@@ -48,11 +48,12 @@ def table_granularity(data):
     ours, peers = data["granularity"], data["peers_granularity"]
     if not ours.rows:
         return NOTHING
-    titles = {"tmap_label": "`tmap_label`", **yacclab(peers, "granularity")}
+    theirs = yacclab(peers, "granularity")
+    titles = {"tmap_label": "`tmap_label`", "tmap_label_roots": "`tmap_label`, roots", **theirs}
     times = {}  # labeller, g: {density: ms}
     for results in (peers, ours):
         for row in results.at("label", "granularity"):
-            if results is ours or row["variant"] in list(titles)[1:]:
+            if results is ours or row["variant"] in theirs:
                 times.setdefault((row["variant"], row["granularity"]), {})[row["density"]] = row["ms"]
     sides = sorted(side for variant, side in times if variant == "tmap_label")
 
@@ -62,6 +63,8 @@ def table_granularity(data):
         return None if None in found else sum(found) / len(found)
     rows = []
     for variant, title in titles.items():
+        if variant == "tmap_label_roots" and not ours.pick(variant=variant):
+            continue
         means = [mean(variant, side) for side in sides]
         rows.append((title, [*means, None if None in means else sum(means) / len(means)]))
     rows.sort(key=lambda row: (row[1][-1] is None, row[1][-1]))

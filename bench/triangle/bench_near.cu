@@ -296,8 +296,8 @@ static void near_sweep_size(near_sweep *s) {
         near_sweep_works(s, radius, COUNT_WORK, ROWS_WORK);
         if (k < GROUPS_RADII) near_sweep_works(s, radius, GROUPS_WORK, GROUPS_WORK);
     }
-    near_sweep_works(s, 0.2f / cbrtf((float)s->n), GROUPS_WORK, GROUPS_WORK);
     if (s->domain == CLUSTERS && !s->bits && !s->d.list) near_order(s, CLUSTERS_BITS);
+    near_sweep_works(s, 0.2f / cbrtf((float)s->n), GROUPS_WORK, GROUPS_WORK);
     for (s->k = 8; s->k <= 16; s->k *= 2) near_sweep_works(s, 0, NEAREST_WORK, NEAREST_WORK);
     kit_release(0);
 }
@@ -311,8 +311,9 @@ int main(int argc, char **argv) {
          "30,97", BENCH_LIST, &s.radii, 1, 1000},
         {"--room", "pairs of a list, at most", "400000000", "100000000", BENCH_NUMBER, &s.room, 0,
          1ull << 33},
-        {"--bits", "of a key; 0: as many as uniform points need, in clusters 63 for the nearest",
-         "0", 0, BENCH_NUMBER, &s.bits, 0, 63},
+        {"--bits",
+         "of a key; 0: as many as uniform points need, in clusters 63 for nearest and groups", "0",
+         0, BENCH_NUMBER, &s.bits, 0, 63},
         {"--all", "points, at most, of what is compared with all pairs", "1000000", "131072",
          BENCH_NUMBER, &s.all, 0, 1u << 20}};
     s.d.name = "near", s.d.options = options, s.d.option_count = COUNT(options);

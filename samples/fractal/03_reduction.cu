@@ -78,33 +78,33 @@ int main(void) {
     check_gpu();
 
     int *a;
-    int *result;
     CHECK(cudaMallocManaged((void **)&a, PLACES * sizeof *a));
-    CHECK(cudaMallocManaged((void **)&result, sizeof *result));
     for (int i = 0; i < PLACES; ++i) a[i] = start(i);
     const scaling times = {a, 4};
-    summing sum = {a, {NULL, result}};
+    summing sum = {a, {NULL, NULL}};
 
     // [snippet: fold-launch]
     tmap_each_plan update;
     tmap_each_plan fold;
     CHECK(tmap_each_plan_make(TMAP_EACH_UPDATE, f, R, 0, (const void *)scale_cells, &update));
     CHECK(tmap_each_plan_make(TMAP_EACH_FOLD, f, R, 0, (const void *)sum_cells, &fold));
-    const tmap_u64 bytes = tmap_each_fold_bytes(&fold, sizeof *result);
+    const tmap_u64 bytes = tmap_each_fold_bytes(&fold, sizeof(int));
     CHECK(cudaMalloc(&sum.to.workspace, bytes));
     CHECK(cudaMemset(sum.to.workspace, 0, bytes)); // once: each launch leaves it cleared
+    CHECK(cudaMallocManaged(&sum.to.result, sizeof(int)));
 
     CHECK(tmap_each_launch(&update, &times, 0));
     CHECK(tmap_each_launch(&fold, &sum, 0));
     // [/snippet]
     CHECK(cudaDeviceSynchronize());
 
+    const int result = *(const int *)sum.to.result;
     puts("the matrix: cells are multiplied by 4, places that are no cells stay 1 or 2");
     for (int i = 0; i < PLACES; ++i) printf("%d%c", a[i], i % SIDE == SIDE - 1 ? '\n' : ' ');
-    printf("the sum of the %llu cells is %d\n", tmap_nbb_cells(f, R), *result);
-    const int wrong = check_places(f, times.factor, a, *result);
+    printf("the sum of the %llu cells is %d\n", tmap_nbb_cells(f, R), result);
+    const int wrong = check_places(f, times.factor, a, result);
     CHECK(cudaFree(a));
-    CHECK(cudaFree(result));
+    CHECK(cudaFree(sum.to.result));
     CHECK(cudaFree(sum.to.workspace));
     return check_result("cells scaled and summed", wrong);
 }

@@ -88,13 +88,16 @@ int main(void) {
     CHECK(cudaMallocManaged((void **)&points, 3 * N * sizeof(float)));
     place_points(points);
 
+    globe g;
+    g.points = points;
+    // [snippet: own-metric-launch]
+    // The members: n, d, size (bytes of a coordinate), layout, value (bytes of a value).
     const tmap_pairs_store_shape shape = {N, 3, sizeof(float), TMAP_PAIRS_CONDENSED, sizeof(float)};
     tmap_pairs_plan plan;
     CHECK(tmap_pairs_store_plan_make(shape, (const void *)distances, &plan)); // once
-    globe g;
-    g.points = points;
     CHECK(cudaMallocManaged((void **)&g.out, tmap_pairs_store_bytes(&plan)));
     CHECK(tmap_pairs_store_launch(&plan, &g, 0));
+    // [/snippet]
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < CITIES; ++i)
         for (int j = i + 1; j < CITIES; ++j) {

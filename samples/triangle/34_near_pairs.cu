@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // 34_near_pairs.cu: the neighbour list of n points (tmap_near_select): all pairs that are closer than
 // a cutoff, with their distances. It has both directions of each pair, as graph libraries take them:
-// edge_index, an array of 2 x edges numbers of 64 bits.
+// edge_index, an array of 2 x edges numbers of 64 bits. Then the same in compressed rows
+// (tmap_near_graph).
 //
 // The points are sorted along a Hilbert curve, so 32 consecutive ones have a small box. The engine
 // looks only at the points of boxes that may be near each other. The numbers in the list are yours.
 // nvcc -O3 -arch=native -I include samples/triangle/34_near_pairs.cu -o near_pairs
 #include "../check.h"
 
+#include <threadmap/triangle/near_graph.h>
 #include <threadmap/triangle/near_prepare.h>
 #include <threadmap/triangle/near_select.h>
 #include <threadmap/triangle/near_sort.h>
@@ -15,8 +17,9 @@
 enum { N = 3000, SIDE = 1024, CUTOFF = 100 }; // points, side of their cube, a distance
 
 typedef struct search {
-    void *set;            // the prepared points
-    tmap_near_list edges; // where the list is written
+    void *set;                // the prepared points
+    tmap_near_list edges;     // where the list is written
+    tmap_near_graph_to graph; // and the compressed rows
 } search;
 
 TMAP_FN float squared_distance(const float *a, const float *b) {
@@ -44,6 +47,14 @@ __global__ void __launch_bounds__(TMAP_NEAR_THREADS) list_pairs(tmap_near_plan p
 }
 // [/snippet]
 
+// [snippet: near-graph]
+__global__ void __launch_bounds__(TMAP_NEAR_THREADS) connect(tmap_near_plan plan, search s) {
+    const tmap_near points = {{s.set, 0, sizeof(float), 3}, reach, 0};
+    const tmap_near_choice both = {is_near, 0, 4, 1}; // no values, columns of 4 bytes, both ways
+    tmap_near_connect(&plan, points, both, &s.graph, &s);
+}
+// [/snippet]
+
 // Counts the pairs that are missing, listed twice or not near, and the wrong distances.
 static tmap_u64 check_list(float points[N][3], const tmap_u64 *i, const tmap_u64 *j,
                            const float *distance, tmap_u64 count) {
@@ -62,12 +73,25 @@ static tmap_u64 check_list(float points[N][3], const tmap_u64 *i, const tmap_u64
     return wrong;
 }
 
+// Counts the rows that are not the neighbours of their point, ascending.
+static int check_rows(float points[N][3], const tmap_near_graph_to *got) {
+    const tmap_u32 *column = (const tmap_u32 *)got->columns;
+    int wrong = 0;
+    for (tmap_u32 a = 0; a < N; ++a) {
+        tmap_u64 at = got->starts[a];
+        for (tmap_u32 b = 0; b < N; ++b)
+            if (a != b && squared_distance(points[a], points[b]) < CUTOFF * CUTOFF)
+                wrong += at >= got->capacity || column[at++] != b;
+        wrong += at != got->starts[a + 1];
+    }
+    return wrong;
+}
+
 int main(void) {
     check_gpu();
     float(*points)[3];
     tmap_u32 *order, random = 1;
-    search s = {NULL,
-                {NULL, NULL, NULL, 0, NULL, NULL}}; // capacity 0: the first launch only counts
+    search s = {}; // capacity 0: the first launch only counts
     CHECK(cudaMallocManaged((void **)&points, N * sizeof *points));
     for (int i = 0; i < 3 * N; ++i) { // whole numbers, so that squared distances are exact
         random = random * 1664525u + 1013904223u;
@@ -104,15 +128,29 @@ int main(void) {
     CHECK(cudaDeviceSynchronize());
     // [/snippet]
 
+    // [snippet: near-graph-launch]
+    tmap_near_plan rows;
+    CHECK(tmap_near_graph_plan_make(shape, (const void *)connect, &rows)); // once
+    CHECK(cudaMalloc(&s.graph.workspace, tmap_near_graph_bytes(&rows)));   // need not be cleared
+    CHECK(cudaMallocManaged((void **)&s.graph.starts, (N + 1) * sizeof(tmap_u64)));
+    CHECK(cudaMallocManaged(&s.graph.columns, count * sizeof(tmap_u32)));
+    s.graph.capacity = count, s.graph.number = sizeof(tmap_u32);
+    s.graph.values = NULL, s.graph.bytes = 0;
+    CHECK(tmap_near_graph(&rows, &s, &s.graph, 0));
+    // [/snippet]
+    CHECK(cudaDeviceSynchronize());
+
     const float *distance = (const float *)s.edges.values;
     for (tmap_u64 e = 0; e < count; e += count / 4)
         printf("edge %5llu: points %4llu and %4llu, %.2f apart\n", e, edge_index[e],
                edge_index[count + e], distance[e]);
     printf("%llu edges of %d points, %.1f neighbours of a point\n", count, N, (double)count / N);
     tmap_u64 wrong = check_list(points, edge_index, edge_index + count, distance, count);
-    wrong += *s.edges.count != count;
+    wrong += *s.edges.count != count || s.graph.starts[N] != count;
+    wrong += check_rows(points, &s.graph);
     for (void *p : {(void *)points, workspace, (void *)order, s.set, s.edges.workspace,
-                    (void *)s.edges.count, s.edges.values, (void *)edge_index})
+                    (void *)s.edges.count, s.edges.values, (void *)edge_index, s.graph.workspace,
+                    (void *)s.graph.starts, s.graph.columns})
         CHECK(cudaFree(p));
     return check_result("the neighbour list", wrong);
 }

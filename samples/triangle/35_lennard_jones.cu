@@ -27,6 +27,7 @@ typedef struct fluid {
     void *set;         // the prepared particles
 } fluid;
 
+// [snippet: near-rows]
 // From b to the nearest image of a; w: the squared distance.
 TMAP_FN float4 between(const float *a, const float *b) {
     const float x = tmap_image_axis_f32(a[0] - b[0], SIDE, 1 / SIDE);
@@ -50,7 +51,6 @@ TMAP_DEVICE void join(void *, void *sum, const void *other) {
     *(float4 *)sum = make_float4(s.x + o.x, s.y + o.y, s.z + o.z, s.w + o.w);
 }
 
-// [snippet: near-rows]
 TMAP_DEVICE void give(void *, tmap_pair, const void *a, const void *b, void *to_a, void *) {
     attract((float4 *)to_a, (const float *)a, (const float *)b); // b gets a call of its own
 }

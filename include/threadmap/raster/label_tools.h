@@ -25,6 +25,8 @@ typedef struct tmap_label_contact {
 
 // ---- contacts -----------------------------------------------------------------------------------
 
+#define TMAPI_LABEL_PAIRS 2048u // of a box, in its table
+
 // The argument of the kernel. limit: pairs beyond which the table is too full. areas: 0: pairs are
 // inserted, 1: their areas are added.
 typedef struct tmapi_label_touching {
@@ -87,51 +89,53 @@ TMAP_DEVICE void tmapi_label_pair_add(const tmapi_label_touching *job, tmap_u64 
     }
 }
 
-// The label of a cell; 0 outside the map, and if it has more than 32 bits.
-TMAP_DEVICE tmap_u64 tmapi_label_touching_of(const tmapi_label_touching *job, tmap_u32 x,
+// The label of cell x of a row; 0 outside the map, and if it has more than 32 bits.
+TMAP_DEVICE tmap_u32 tmapi_label_touching_of(const tmapi_label_touching *job, tmap_u32 x,
                                              tmap_u32 y, tmap_u32 z) {
     const tmap_u64 cell = ((tmap_u64)z * job->height + y) * job->width + x;
     if (x >= job->width || y >= job->height || z >= job->depth) return 0;
     if (!job->wide) return ((const tmap_u32 *)job->labels)[cell];
     const tmap_u64 label = ((const tmap_u64 *)job->labels)[cell];
-    return label >> 32 ? 0 : label;
+    return label >> 32 ? 0 : (tmap_u32)label;
 }
 
-// A block a box. Each cell looks at the next one along each axis.
+// A block a box of 32 cells a row, a warp a run of its rows, a lane a cell. Each cell looks at the
+// next one along each axis.
 static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
     tmapi_label_touching_kernel(tmapi_label_touching job) {
-    __shared__ tmap_u64 pairs[TMAPI_LABEL_TABLE];
-    __shared__ tmap_u32 areas[TMAPI_LABEL_TABLE];
-    const tmap_u32 lx = job.log[0], ly = job.log[1], lz = job.log[2];
-    const tmap_u32 x0 = blockIdx.x % job.across << lx, row0 = blockIdx.x / job.across;
-    const tmap_u32 y0 = row0 % job.down << ly, z0 = row0 / job.down << lz;
+    __shared__ tmap_u64 pairs[TMAPI_LABEL_PAIRS];
+    __shared__ tmap_u32 areas[TMAPI_LABEL_PAIRS];
+    const tmap_u32 ly = job.log[1], rows = 1u << (ly + job.log[2]), lane = threadIdx.x % 32;
+    const tmap_u32 x = blockIdx.x % job.across * 32 + lane, row0 = blockIdx.x / job.across;
+    const tmap_u32 y0 = row0 % job.down << ly, z0 = row0 / job.down << job.log[2];
+    const tmap_u32 run = (rows * 32 + blockDim.x - 1) / blockDim.x, begin = threadIdx.x / 32 * run;
+    tmap_u32 below = 0; // the cell of the next row
     if (job.areas && *job.found > job.room) return;
-    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_TABLE; i += blockDim.x) pairs[i] = areas[i] = 0;
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_PAIRS; i += blockDim.x) pairs[i] = areas[i] = 0;
     __syncthreads();
-    for (tmap_u32 s = threadIdx.x; s < 1u << (lx + ly + lz); s += blockDim.x) {
-        const tmap_u32 x = x0 + (s & ((1u << lx) - 1)), y = y0 + (s >> lx & ((1u << ly) - 1));
-        const tmap_u32 z = z0 + (s >> (lx + ly));
-        const tmap_u64 own = tmapi_label_touching_of(&job, x, y, z);
-        const tmap_u64 next[3] = {tmapi_label_touching_of(&job, x + 1, y, z),
-                                  tmapi_label_touching_of(&job, x, y + 1, z),
-                                  tmapi_label_touching_of(&job, x, y, z + 1)};
+    for (tmap_u32 row = begin; row < begin + run && row < rows; ++row) {
+        const tmap_u32 y = y0 + (row & ((1u << ly) - 1)), z = z0 + (row >> ly);
+        const int first = row == begin || y == y0;
+        const tmap_u32 own = first ? tmapi_label_touching_of(&job, x, y, z) : below;
+        below = tmapi_label_touching_of(&job, x, y + 1, z);
+        const tmap_u32 behind = tmapi_label_touching_of(&job, x, y, z + 1);
+        tmap_u32 right = __shfl_down_sync(~0u, own, 1);
+        if (lane == 31) right = tmapi_label_touching_of(&job, x + 1, y, z);
+        const tmap_u32 next[3] = {right, below, behind};
 #pragma unroll
         for (tmap_u32 k = 0; k < 3; ++k) {
-            const tmap_u64 low = own < next[k] ? own : next[k],
-                           high = own < next[k] ? next[k] : own;
-            const tmap_u64 pair = low && low != high ? low << 32 | high : 0;
-            if (!__any_sync(~0u, pair != 0)) continue;
-            const tmap_u32 same = __match_any_sync(~0u, pair);
-            if (pair == 0 || (same & ((1u << threadIdx.x % 32) - 1))) continue;
-            const tmap_u32 at = tmapi_label_table_find(pairs, pair);
-            if (at < TMAPI_LABEL_TABLE)
-                atomicAdd(areas + at, tmapi_raster_count(same));
+            const tmap_u32 low = own < next[k] ? own : next[k], high = own ^ next[k] ^ low;
+            const tmap_u64 pair = (tmap_u64)low << 32 | high;
+            if (low == 0 || low == high) continue;
+            const tmap_u32 at = tmapi_label_table_find(pairs, TMAPI_LABEL_PAIRS, pair);
+            if (at < TMAPI_LABEL_PAIRS)
+                atomicAdd(areas + at, 1u);
             else
-                tmapi_label_pair_add(&job, pair, tmapi_raster_count(same));
+                tmapi_label_pair_add(&job, pair, 1);
         }
     }
     __syncthreads();
-    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_TABLE; i += blockDim.x)
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_PAIRS; i += blockDim.x)
         if (pairs[i]) tmapi_label_pair_add(&job, pairs[i], areas[i]);
 }
 
@@ -145,8 +149,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
 // Returns cudaErrorInvalidValue for an argument outside these ranges and for memory that overlaps,
 // else the first error of its calls. Allocates nothing, does not wait, and can be captured. The
 // table is the same in every run.
-// Cost: labels are read twice; integer atomics for each pair of each box. Not measured on a GPU
-// yet.
+// Cost: labels are read twice; an atomic in shared memory for each face, integer atomics for each
+// pair of each box.
 // Example: labels 1 1 2 / 1 3 2: pairs (1, 2), (1, 3), (2, 3) with areas 1, 2, 1.
 static inline cudaError_t tmap_label_contacts(const tmap_label_array *of, const void *labels,
                                               tmap_label_contact *contacts, tmap_u64 room,
@@ -170,7 +174,9 @@ static inline cudaError_t tmap_label_contacts(const tmap_label_array *of, const 
     if (error || !cells) return error;
     job.width = (tmap_u32)of->width, job.height = (tmap_u32)of->height;
     job.depth = (tmap_u32)of->depth, job.wide = of->form;
-    tmapi_label_box(of, TMAPI_LABEL_BOX - 5, job.log);
+    tmap_label_array rows = *of; // boxes do not grow along a row
+    rows.width = 32;
+    tmapi_label_box(&rows, TMAPI_LABEL_BOX - 5, job.log);
     job.across = (tmap_u32)((of->width - 1) >> job.log[0]) + 1;
     job.down = (tmap_u32)((of->height - 1) >> job.log[1]) + 1;
     shape.grid =

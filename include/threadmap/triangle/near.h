@@ -211,10 +211,11 @@ typedef struct tmapi_near {
     tmap_u32 group[4], some[4];        // of each level: its group, and which boxes of it are left
     tmap_u32 top;                      // the next group of the highest level
     // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
-    // first places of the leaf's parts, as bits, and their root, if they have one.
+    // first places of the leaf's parts, as bits, and their root, if they have one; and the looks
+    // until the next one that tests the leaf's points.
     tmap_u32 *parent;
     const unsigned char *solid;
-    tmap_u32 parts, root;
+    tmap_u32 parts, root, wait;
 } tmapi_near;
 
 // 1 if node a is before node b.
@@ -233,9 +234,46 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
     return TMAP_NEAR_NONE;
 }
 
+// Coordinates of row y of the leaf.
+TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, unsigned char *to) {
+    const tmap_u32 size = s->how.points.size;
+#pragma unroll
+    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
+        tmapi_value_copy(to + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
+}
+
+// A look that finds more boxes than MANY may test the leaf's points with them; if half or more of
+// the boxes stay, the next WAIT such looks do not.
+#define TMAPI_NEAR_MANY 8u
+#define TMAPI_NEAR_WAIT 8u
+
+// Which of a group's boxes, `some`, may be near a point of the leaf. Collective for the warp.
+TMAP_DEVICE tmap_u32 tmapi_near_meet(const tmapi_near *s, tmap_u32 level, tmap_u32 group,
+                                     tmap_u32 some) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d;
+    tmapi_pairs_point own;
+    tmap_near_box point;
+    tmap_u32 kept = 0;
+    tmapi_near_row(s, lane, own.bytes);
+    tmapi_near_box_make(&point, own.bytes, d, s->how.points.size);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 left = some; left; left &= left - 1) {
+        const tmap_u32 b = group * 32 + (tmap_u32)__ffs((int)left) - 1;
+        const tmap_near_box box = tmapi_near_box_of(s->other, &s->plan->other, d, level, b);
+        const int meets =
+            lane < s->box->count && s->how.reach(s->job, &point, &box) != TMAP_NEAR_NONE;
+        if (__any_sync(0xffffffffu, meets)) kept |= left & (0u - left);
+    }
+    return kept;
+}
+
 // Looks at the boxes of a group, a lane each: those that may be near are left to be visited. Not
 // left are boxes that do not exist, are earlier, or were added as a whole. If several warps share a
 // leaf, they take the boxes of level 0 in turn. Collective for the warp.
+// For groups: a leaf whose points are far from each other, as where the order leaves a cluster, has
+// a box that meets very many boxes which none of its points is near. So where a look finds many,
+// the leaf's points are tested now and then; and at each look as long as that leaves less than
+// half.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
     const tmap_u32 span = 1u << 5 * level, b = group * 32 + threadIdx.x % 32;
     const tmap_near_box box =
@@ -245,6 +283,15 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
     int says = TMAP_NEAR_NONE;
     if (box.count && (later || (b + 1) * span > s->leaf + 1))
         says = s->how.reach(s->job, s->box, &box);
+    if (s->parent && level <= 1) {
+        const tmap_u32 some = __ballot_sync(0xffffffffu, says == TMAP_NEAR_SOME);
+        const tmap_u32 found = (tmap_u32)__popc(some);
+        if (found > TMAPI_NEAR_MANY && s->wait-- == 0) {
+            const tmap_u32 kept = tmapi_near_meet(s, level, group, some);
+            if ((some & ~kept) >> threadIdx.x % 32 & 1) says = TMAP_NEAR_NONE;
+            s->wait = 2 * (tmap_u32)__popc(kept) > found ? TMAPI_NEAR_WAIT : 0;
+        }
+    }
     if (level == 0 && s->plan->parts > 1) {
         const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
         const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
@@ -342,14 +389,6 @@ TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     }
 }
 
-// Coordinates of row y of the leaf.
-TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, unsigned char *to) {
-    const tmap_u32 size = s->how.points.size;
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(to + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
-}
-
 // Takes `per` points of each lane, a constant, from point `first` of the queue on. Returns which of
 // them are among the first `many`: bit c for point c.
 TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_u32 per,
@@ -388,7 +427,7 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     s.row_number = (tmap_u32 *)(s.queue + TMAPI_NEAR_QUEUE * bytes);
     s.number = s.row_number + TMAP_NEAR_LEAF;
     s.box = (tmap_near_box *)(s.number + TMAPI_NEAR_QUEUE);
-    s.leaf = s.have = s.turn = s.me = s.top = 0, s.both = 0;
+    s.leaf = s.have = s.turn = s.me = s.top = s.wait = 0, s.both = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
@@ -409,6 +448,7 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     if (leaf >= tmapi_near_leaves(s->plan->set.n)) return 0;
     __syncwarp(); // the last leaf has been worked off
     s->leaf = leaf;
+    s->wait = TMAPI_NEAR_WAIT;
     s->have = s->turn = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
     s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);

@@ -104,8 +104,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked link
         int hit = lane < count && other < count;
 #pragma unroll
         for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size,
-                             s->queue + (k * TMAPI_NEAR_QUEUE + other) * size, size);
+            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + other) * size,
+                             size);
         pair.i = tmapi_near_of_slot(s, s->leaf * 32 + other), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
@@ -179,25 +179,26 @@ TMAP_DEVICE void tmapi_near_link_root(tmapi_near *s) {
     s->root = __all_sync(0xffffffffu, !begins || root == first) ? first : TMAP_NEAR_NO_GROUP;
 }
 
-// Tests the first `many` points of the queue, 1 to 32, with the lane's row. Then each lane unites
-// one of these points with the parts of the leaf that it is linked with. same: the rows of the part
-// that begins with the lane's.
-TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 many,
-                                     tmap_u32 same) {
+// Tests `many` points of the queue, 1 to 32, from point `first` on, with the lane's row. Then each
+// lane unites one of these points with the parts of the leaf that it is linked with.
+TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tmap_u32 first,
+                                     tmap_u32 many) {
     const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
-    tmap_u32 links = 0; // rows that are linked with point `lane` of the queue
+    const tmap_u32 same = __match_any_sync(0xffffffffu, s->row_number[lane]); // rows of a part
+    tmap_u32 links = 0; // rows that are linked with the lane's point of the queue
     tmapi_pairs_row row;
     tmap_pair pair;
     tmapi_near_row(s, lane, row.bytes), row.set = 0;
     pair.i = tmapi_near_of_slot(s, s->leaf * 32 + lane);
     TMAPI_NO_UNROLL
     for (tmap_u32 q = 0; q < many; ++q) {
+        const tmap_u32 at = first + q;
         tmapi_pairs_point point;
 #pragma unroll
         for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + q) * size,
+            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
                              size);
-        pair.j = tmapi_near_of_slot(s, s->number[q]);
+        pair.j = tmapi_near_of_slot(s, s->number[at]);
         const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
         if (lane == q) links = hits;
@@ -206,43 +207,48 @@ TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tma
     for (tmap_u32 left = s->parts; left; left &= left - 1) {
         const tmap_u32 part = (tmap_u32)__ffs((int)left) - 1;
         if (__shfl_sync(0xffffffffu, same, (int)part) & links)
-            tmapi_forest_unite(s->parent, s->leaf * 32 + part, s->number[lane], tmapi_near_earlier,
-                               0);
+            tmapi_forest_unite(s->parent, s->leaf * 32 + part, s->number[first + lane],
+                               tmapi_near_earlier, 0);
     }
 }
 
-// Tests the points of the queue with the leaf, 64 at a time, and unites what is linked: a point and
-// a part of the leaf once.
-TMAP_DEVICE void tmapi_near_link_queue(tmapi_near *s, tmap_near_linked linked, tmap_u32 many) {
+// Tests 64 points of the queue, from point `first` on, with the leaf, until all are linked with all
+// parts; and unites what is linked: a point and a part of the leaf once.
+TMAP_DEVICE void tmapi_near_link_many(tmapi_near *s, tmap_near_linked linked, tmap_u32 first) {
+    const tmap_u32 size = s->how.points.size, d = s->how.points.d, step = 16 / size;
+    tmapi_pairs_point points[2];
+    tmap_u32 slots[2], links[2] = {0, 0};
+    tmapi_near_fetch(s, first, 2, TMAPI_NEAR_BATCH, points, slots);
+    const tmap_u32 numbers[2] = {tmapi_near_of_slot(s, slots[0]), tmapi_near_of_slot(s, slots[1])};
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < many; first += 64) {
-        tmapi_pairs_point points[2];
-        tmap_u32 slots[2], links[2] = {0, 0};
-        const tmap_u32 exists = tmapi_near_fetch(s, first, 2, many, points, slots);
-        TMAPI_NO_UNROLL
-        for (tmap_u32 y = 0; y < s->box->count; ++y) {
-            const tmap_u32 part = 1u << s->row_number[y];
+    for (tmap_u32 y = 0; y < s->box->count; y += step) {
+        tmapi_value vector[TMAP_PAIRS_D_MAX];
+#pragma unroll
+        for (tmap_u32 k = 0; k < d; ++k)
+            tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, 16);
+#pragma unroll
+        for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_row row;
             tmap_pair pair;
-            int left = 0; // a link that is not known yet
-            tmapi_near_row(s, y, row.bytes), row.set = 0;
-            pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y);
+            if (y + r >= s->box->count) break;
+            const tmap_u32 part = 1u << s->row_number[y + r];
+            pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y + r), row.set = 0;
+#pragma unroll
+            for (tmap_u32 k = 0; k < d; ++k)
+                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
 #pragma unroll
             for (tmap_u32 c = 0; c < 2; ++c) {
-                if (!(exists >> c & 1)) continue;
-                pair.j = tmapi_near_of_slot(s, slots[c]);
-                if (!(links[c] & part) && linked(s->job, pair, row.bytes, points[c].bytes))
-                    links[c] |= part;
-                left |= links[c] != s->parts;
+                pair.j = numbers[c];
+                if (linked(s->job, pair, row.bytes, points[c].bytes)) links[c] |= part;
             }
-            if (y % 8 == 7 && !__any_sync(0xffffffffu, left)) break;
         }
-#pragma unroll
-        for (tmap_u32 c = 0; c < 2; ++c)
-            for (tmap_u32 rest = links[c]; rest; rest &= rest - 1)
-                tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)rest) - 1,
-                                   slots[c], tmapi_near_earlier, 0);
+        if (__all_sync(0xffffffffu, (links[0] & links[1]) == s->parts)) break;
     }
+#pragma unroll
+    for (tmap_u32 c = 0; c < 2; ++c)
+        for (tmap_u32 rest = links[c]; rest; rest &= rest - 1)
+            tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)rest) - 1, slots[c],
+                               tmapi_near_earlier, 0);
 }
 
 // 1 if the unit's leaf and the next one are one tree each: then they are united first, by its first
@@ -288,14 +294,14 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
             tmapi_near_link_root(&s);
             if (plan->phase == 1) // only the next leaf is left
                 s.top = ~0u, s.group[0] = (s.leaf + 1) / 32, s.some[0] = 1u << (s.leaf + 1) % 32;
-            const tmap_u32 rows = __match_any_sync(0xffffffffu, part);
-            const tmap_u32 same = s.parts >> lane & 1 ? rows : 0;
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;) {
-                if (many <= 32)
-                    tmapi_near_link_few(&s, linked, many, same);
-                else
-                    tmapi_near_link_queue(&s, linked, many);
+                tmap_u32 first = 0;
+                TMAPI_NO_UNROLL
+                for (; first + 64 <= many; first += 64) tmapi_near_link_many(&s, linked, first);
+                TMAPI_NO_UNROLL
+                for (; first < many; first += 32)
+                    tmapi_near_link_few(&s, linked, first, many - first < 32 ? many - first : 32);
                 __syncwarp();
                 tmapi_near_link_root(&s);
             }
@@ -329,7 +335,7 @@ TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slo
 
 // What a lane's box is: the root of its only tree, or one of these.
 #define TMAPI_NEAR_SEVERAL 0xffffffffu // trees
-#define TMAPI_NEAR_EMPTY 0xfffffffeu   // no points
+#define TMAPI_NEAR_EMPTY   0xfffffffeu // no points
 
 // What the boxes of all lanes are together; SEVERAL if the first one is empty. Collective.
 TMAP_DEVICE tmap_u32 tmapi_near_together(tmap_u32 root) {
@@ -426,8 +432,8 @@ static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near
 // Returns cudaErrorInvalidValue for a null pointer, wrong alignment and a plan of another kind, a
 // share of one, or one with a second set; else the error of a CUDA call. Does not wait; can be
 // captured in a graph. Labels are the same in every run.
-// Cost: three launches of your kernel, and three of kernels that read the forest; two more for dense
-// labels.
+// Cost: three launches of your kernel, and three of kernels that read the forest; two more for
+// dense labels.
 static inline cudaError_t tmap_near_groups(const tmap_near_plan *plan, tmap_job job,
                                            const tmap_near_groups_to *to, cudaStream_t stream) {
     tmapi_near_labels j;

@@ -215,7 +215,7 @@ TMAP_DEVICE void tmapi_store_write(const tmapi_store *s, const tmapi_store_strip
         const int j = strip->j + (int)(g * 32 * v), to = j + (int)v;
         if (g >= s->wide / v) break;
         if (full || (j >= first && to <= end && !(s->hollow && j <= strip->i && to > strip->i))) {
-            uint4 vector;
+            uint4 vector = {0, 0, 0, 0};
             tmapi_value_copy(&vector, out->bytes + 16 * g, v * bytes);
             if (v * bytes == 8)
                 TMAPI_STCS((uint2 *)at, make_uint2(vector.x, vector.y));
