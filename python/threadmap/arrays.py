@@ -127,7 +127,10 @@ class _Space:
 
     def cast(self, x, dtype):
         """The array, contiguous, of that dtype."""
-        return self.module.ascontiguousarray(self.array(x), dtype)
+        x = self.array(x)
+        if _name(x.dtype) == dtype and x.flags.c_contiguous:
+            return x
+        return self.module.ascontiguousarray(x, dtype)
 
     def empty(self, shape, dtype):
         return self.module.empty(shape, dtype)

@@ -462,7 +462,7 @@ class Elsewhere:
     __cuda_array_interface__ = None
 
     def __init__(self, of):
-        self.of, self.shape, self.dtype = of, of.shape, of.dtype
+        self.of, self.shape, self.dtype, self.flags = of, of.shape, of.dtype, of.flags
         self.data = types.SimpleNamespace(ptr=of.ctypes.data)
 
     def __len__(self):
