@@ -89,3 +89,8 @@ int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u6
     return base_error(
         tmap_linkage_labels(&plan, edges, job->cutoff, workspace, clusters, (cudaStream_t)stream));
 }
+
+int threadmap_linkage_matrix(const threadmap_edge *edges, tmap_u64 n, tmap_u32 *scratch,
+                             double *z) {
+    return tmap_linkage_z((const tmap_linkage_edge *)edges, n, scratch, z);
+}

@@ -12,12 +12,12 @@ struct graph {
 template <class Real, tmap_u32 Axes, int Boxed>
 static __global__ void BLOCK graph_kernel(tmap_near_plan plan, graph s) {
     const tmap_near points = {
-        {s.search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
+        {s.search.set, s.search.second, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
     const tmap_near_choice choice = {near_chosen<Real, Axes, Boxed>, sizeof(Real), s.to.number, 1};
     tmap_near_connect(&plan, points, choice, &s.to, &s);
 }
 
-static const void *const graph_kernels[8] = NEAR_KERNELS(graph_kernel);
+static const void *const graph_kernels[] = NEAR_KERNELS(graph_kernel);
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes,
                     void *stream) {
@@ -27,6 +27,7 @@ int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *b
     if (!error)
         error = base_error(tmap_near_graph_plan_make(
             work.shape, near_kernel(&job->near_by, graph_kernels), &plan));
+    if (!error) error = base_error(near_plan_second(&work, &plan));
     if (error) return error;
     near_divide(&work, tmap_near_graph_bytes(&plan));
     if (base_ends(workspace, bytes, work.bytes, &error)) return error;
@@ -36,7 +37,7 @@ int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *b
     if (!error) error = near_prepare(&job->near_by, &work, workspace, stream);
     if (error) return error;
     graph s;
-    s.search = near_search_of(&job->near_by, &work, workspace);
+    s.search = near_search_of(&work, workspace);
     s.to = {job->starts,         job->columns,    job->values, job->capacity,
             job->wide ? 8u : 4u, work.shape.size, workspace};
     return base_error(tmap_near_graph(&plan, &s, &s.to, (cudaStream_t)stream));

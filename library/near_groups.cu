@@ -53,8 +53,8 @@ static __global__ void BLOCK rows_kernel(tmap_near_plan plan, groups s) {
     tmap_near_rows(&plan, points, groups_give<Real, Axes, Boxed>, fold, s.rows, &s);
 }
 
-static const void *const groups_kernels[8] = NEAR_KERNELS(groups_kernel);
-static const void *const rows_kernels[8] = NEAR_KERNELS(rows_kernel);
+static const void *const groups_kernels[] = NEAR_KERNELS(groups_kernel);
+static const void *const rows_kernels[] = NEAR_KERNELS(rows_kernel);
 
 // DBSCAN in the steps that near_groups.h names. s.to.set and s.rows: room for the set of the core
 // points, and for their order. The numbers of near points are kept where the labels come later.
@@ -81,7 +81,7 @@ int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 
                      void *stream) {
     tmap_near_plan plan;
     near_work work;
-    int error = job ? near_begin(&job->near_by, &work) : TMAP_EINVAL;
+    int error = job && !job->near_by.m ? near_begin(&job->near_by, &work) : TMAP_EINVAL;
     if (!error)
         error = base_error(tmap_near_groups_plan_make(
             work.shape, near_kernel(&job->near_by, groups_kernels), &plan));
@@ -99,7 +99,7 @@ int threadmap_groups(const threadmap_groups_job *job, void *workspace, tmap_u64 
         return job->count ? (int)cudaMemsetAsync(job->count, 0, 4, (cudaStream_t)stream) : TMAP_OK;
     if ((error = near_prepare(&job->near_by, &work, workspace, stream)) != TMAP_OK) return error;
     groups s;
-    s.search = near_search_of(&job->near_by, &work, workspace);
+    s.search = near_search_of(&work, workspace);
     s.to = {s.search.set, workspace, job->labels, job->count, job->dense != 0};
     s.rows = (tmap_u32 *)((char *)workspace + cores), s.labels = 0;
     if (!dbscan) return base_error(tmap_near_groups(&plan, &s, &s.to, (cudaStream_t)stream));

@@ -8,10 +8,16 @@
 struct histogram {
     near_search search;
     tmap_u64 *counts;
-    tmap_u32 *block; // counts of the block, modulo 2^32; 0: there are too many bins
     tmap_u32 bins;
     double scale; // bins / radius
 };
+
+// The counts of the block, modulo 2^32; 0: there are too many bins. No member of the job: a kernel
+// that changes one keeps a copy of all in local memory.
+TMAP_DEVICE tmap_u32 *histogram_block(const histogram *s) {
+    __shared__ tmap_u32 block[HISTOGRAM_SHARED];
+    return s->bins <= HISTOGRAM_SHARED ? block : 0;
+}
 
 template <class Real, tmap_u32 Axes, int Boxed>
 TMAP_DEVICE void histogram_count(void *job, void *, tmap_pair, const void *a, const void *b) {
@@ -20,20 +26,20 @@ TMAP_DEVICE void histogram_count(void *job, void *, tmap_pair, const void *a, co
     if (!(square <= near_in(job, (Real)0)->squared)) return;
     tmap_u32 bin = (tmap_u32)(sqrt(square) * (Real)s->scale);
     bin = bin < s->bins ? bin : s->bins - 1;
-    if (!s->block)
+    tmap_u32 *block = histogram_block(s);
+    if (!block)
         atomicAdd(s->counts + bin, 1ull);
-    else if (atomicAdd(s->block + bin, 1u) == ~0u) // 2^32 pairs
+    else if (atomicAdd(block + bin, 1u) == ~0u) // 2^32 pairs
         atomicAdd(s->counts + bin, 1ull << 32);
 }
 
 template <class Real, tmap_u32 Axes, int Boxed>
 static __global__ void BLOCK histogram_kernel(tmap_near_plan plan, histogram s) {
-    __shared__ tmap_u32 block[HISTOGRAM_SHARED];
+    tmap_u32 *block = histogram_block(&s);
     const tmap_near points = {
-        {s.search.set, 0, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
-    const tmap_u32 mine = s.bins <= HISTOGRAM_SHARED ? s.bins : 0;
+        {s.search.set, s.search.second, sizeof(Real), Axes}, near_reach<Real, Axes, Boxed>, 0};
+    const tmap_u32 mine = block ? s.bins : 0;
     for (tmap_u32 bin = threadIdx.x; bin < mine; bin += TMAP_NEAR_THREADS) block[bin] = 0;
-    s.block = mine ? block : 0;
     __syncthreads();
     tmap_near_each(&plan, points, histogram_count<Real, Axes, Boxed>, &s);
     __syncthreads();
@@ -41,7 +47,7 @@ static __global__ void BLOCK histogram_kernel(tmap_near_plan plan, histogram s) 
         if (block[bin]) atomicAdd(s.counts + bin, (tmap_u64)block[bin]);
 }
 
-static const void *const histogram_kernels[8] = NEAR_KERNELS(histogram_kernel);
+static const void *const histogram_kernels[] = NEAR_KERNELS(histogram_kernel);
 
 int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tmap_u64 *bytes,
                         void *stream) {
@@ -54,6 +60,7 @@ int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tma
     if (!error)
         error = base_error(
             tmap_near_plan_make(work.shape, near_kernel(&job->near_by, histogram_kernels), &plan));
+    if (!error) error = base_error(near_plan_second(&work, &plan));
     if (error) return error;
     near_divide(&work, 0);
     if (base_ends(workspace, bytes, work.bytes, &error)) return error;
@@ -62,7 +69,7 @@ int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tma
     if (!error)
         error = (int)cudaMemsetAsync(job->counts, 0, job->bins * 8ull, (cudaStream_t)stream);
     if (error || !work.shape.n) return error;
-    const histogram s = {near_search_of(&job->near_by, &work, workspace), job->counts, 0, job->bins,
+    const histogram s = {near_search_of(&work, workspace), job->counts, job->bins,
                          job->bins / job->near_by.radius};
     return base_error(tmap_near_launch(&plan, &s, (cudaStream_t)stream));
 }

@@ -16,7 +16,8 @@
 // workspace: 0: the call writes the bytes of the workspace to *bytes and does nothing else;
 //     pointers of the job may then be null. Else that memory, at a multiple of 256, with any
 //     content. Calls that run at the same time need one each.
-// bytes: the size of the workspace, at least 256. With a workspace it is not written.
+// bytes: the size of the workspace, at least 256. With a workspace it is not written. It depends on
+//     the device, on the job's whole numbers, on which pointers are 0 and on which floats are 0.
 // stream: a cudaStream_t on the device that is current in the calling thread; 0: the default one.
 // A call allocates nothing and does not wait for the device. Pointers in a job are device memory,
 // at multiples of the size of what they point to. Results are the same in every run.
@@ -90,14 +91,19 @@ int threadmap_pdist(const threadmap_pdist_job *job, void *workspace, tmap_u64 *b
 // ---- points near each other: triangle/near.h ----------------------------------------------------
 
 // Points and the distance up to which they are near, that distance included. Distances are compared
-// as squares, in the points' type. A point that is not finite is near nothing. In a right-angled
-// periodic box, distances are those to the nearest image.
+// as squares, in the points' type. A point that is not finite is near nothing. In a periodic box,
+// distances are those to the nearest image.
 typedef struct threadmap_near {
     const void *points; // n x d coordinates
     tmap_u64 n;         // up to 2^31
     int d, type;        // d: 2 or 3
     double radius;
-    double box[3]; // lengths of the box; 0: open along that axis
+    double box[3];      // lengths of a right-angled box; 0: open along that axis
+    double cell[9];     // in place of the box, with d = 3: its vectors a, b and c, of any shape
+                        // (triangle/image.h); zeros for one that is not periodic
+    const void *others; // points of a second set: pairs are of a point i of the first set and a
+                        // point j of the second
+    tmap_u64 m;         // how many; 0: one set
 } threadmap_near;
 
 // A list of pairs, in an order that depends on the points alone. If count[0] exceeds the capacity,
@@ -128,9 +134,9 @@ typedef struct threadmap_graph_job {
 
 int threadmap_graph(const threadmap_graph_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// Groups of points that are linked by pairs within the radius (triangle/near_groups.h): friends of
-// friends; or DBSCAN, where core points alone link, and another point that is near core points is
-// of the first of their groups.
+// Groups of points of one set that are linked by pairs within the radius (triangle/near_groups.h):
+// friends of friends; or DBSCAN, where core points alone link, and another point that is near core
+// points is of the first of their groups.
 typedef struct threadmap_groups_job {
     threadmap_near near_by;
     tmap_u32 *labels;    // n: the smallest number of the group's linking points; 2^32 - 1: noise
@@ -158,18 +164,17 @@ typedef struct threadmap_histogram_job {
 int threadmap_histogram(const threadmap_histogram_job *job, void *workspace, tmap_u64 *bytes,
                         void *stream);
 
-// The k nearest of each point, nearest first. A row of the results has threadmap_nearest_width(k)
-// entries. The first k are the neighbours, the others have any content.
+// The k nearest of each point, of the same set or of the second one, nearest first.
 typedef struct threadmap_nearest_job {
-    threadmap_near near_by; // radius: only nearer points; 0: any. The box must be open
-    tmap_u32 *numbers;      // n rows; 2^32 - 1: there is none
-    void *distances;        // n rows of the points' type, infinite where there is none; or 0
+    threadmap_near near_by; // radius: only nearer points; 0: any
+    void *numbers;          // k of each point; 2^32 - 1: there is none
+    void *distances;        // k of each point, of its type, infinite where there is none; or 0
     int k;                  // 1 to 64
-    int self;               // 1: a point is its own nearest; 0: it does not count
+    int self;               // 1: a point of the same set is its own nearest; 0: it does not count
+    int wide;               // 1: numbers have 8 bytes, and n, or m of a second set, is for none
 } threadmap_nearest_job;
 
-// Entries of a row: 8, 16, 32 or 64; 0 for k outside its range.
-int threadmap_nearest_width(int k);
+// Example: d = 2, points (0, 0), (3, 0), (5, 0), k = 1: numbers 1, 2, 1, distances 3, 2, 2.
 int threadmap_nearest(const threadmap_nearest_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
 
@@ -208,13 +213,31 @@ typedef struct threadmap_label_job {
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 with 4 neighbours: 1 1 0 / 0 0 2 / 3 0 2, count 3.
 int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// The same of a volume, or of each image of a batch (raster/label3.h). Cell (x, y, z) is
+// The same of a volume, or of each image of a batch (raster/label3.h): of a mask's cells, bytes
+// that are 0 or not or bits; or, of a volume, of cells of one value each. Unless _NOT_ZERO is added
+// to the kind of values, 0 is a value too. U16 are all cells of two bytes. Cell (x, y, z) is
 // cells[z * slice + y * pitch + x].
+enum {
+    THREADMAP_LABEL3_BYTES,
+    THREADMAP_LABEL3_BITS,
+    THREADMAP_LABEL3_U8,
+    THREADMAP_LABEL3_U16,
+    THREADMAP_LABEL3_I32,
+    THREADMAP_LABEL3_F32
+};
+#define THREADMAP_LABEL3_NOT_ZERO 8
+
+// Added to the neighbours of a volume: axes whose ends are neighbours. A picture with such axes, or
+// of values, is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
+#define THREADMAP_PERIODIC_X 0x100
+#define THREADMAP_PERIODIC_Y 0x200
+#define THREADMAP_PERIODIC_Z 0x400
+
 typedef struct threadmap_label3_job {
-    const void *cells; // a byte each, or a bit
+    const void *cells;
     tmap_u64 width, height, depth;
     tmap_u64 pitch, slice; // 0: without gaps
-    int bits;              // 1: words of 32 cells
+    int kind;              // of cells
     int neighbours;        // of a volume 6, 18 or 26; of the images of a batch 4 or 8
     void *labels;          // width * height * depth int; or long long, with wide
     tmap_u64 *count;       // receives the number of components, of a batch one number an image
@@ -223,6 +246,68 @@ typedef struct threadmap_label3_job {
 
 int threadmap_label3(const threadmap_label3_job *job, void *workspace, tmap_u64 *bytes,
                      void *stream);
+
+// Labels without gaps between rows and slices, of the functions above or of yours. 0 belongs to no
+// component.
+typedef struct threadmap_labels {
+    void *labels; // width * height * depth int; or long long, with wide
+    tmap_u64 width, height, depth;
+    tmap_u64 components; // the largest label that counts, up to 2^40
+    int images;          // 1: each slice has labels of its own
+    int wide;
+} threadmap_labels;
+
+// The shape of each component (raster/label_measure.h): that of label i is number i - 1, of slice z
+// of images number z * components + i - 1.
+typedef struct threadmap_shape {
+    tmap_u64 area, first; // cells; number of the first one. Area 0: there is no such component
+    tmap_u32 left, top, front, right, bottom, back; // the first and the last column, row and slice
+} threadmap_shape;
+
+typedef struct threadmap_shapes_job {
+    threadmap_labels of;
+    threadmap_shape *shapes; // `components`, of each image
+} threadmap_shapes_job;
+
+int threadmap_shapes(const threadmap_shapes_job *job, void *workspace, tmap_u64 *bytes,
+                     void *stream);
+
+// Pairs of labels of a picture or of a volume, up to 2^32 - 1, that touch over faces of cells, and
+// how many faces are between them (raster/label_tools.h). They are in a table with gaps; a quarter
+// more entries than there are pairs is enough.
+typedef struct threadmap_contact {
+    tmap_u64 pair, area; // the lower label << 32 | the higher one, and faces; area 0: a gap
+} threadmap_contact;
+
+typedef struct threadmap_contacts_job {
+    threadmap_labels of;         // `components` is not used
+    threadmap_contact *contacts; // `room` entries
+    tmap_u64 room;               // 1 to 2^32 - 1
+    tmap_u64 *count; // receives the number of pairs; more than `room`: the table was too small, and
+                     // has any content
+} threadmap_contacts_job;
+
+// Example: labels 1 1 2 / 1 3 2: pairs (1, 2), (1, 3), (2, 3) with areas 1, 2, 1.
+int threadmap_contacts(const threadmap_contacts_job *job, void *workspace, tmap_u64 *bytes,
+                       void *stream);
+
+// Gives the cells of components of fewer than `least` cells the label 0.
+typedef struct threadmap_dust_job {
+    threadmap_labels of; // which are changed
+    tmap_u64 least;
+} threadmap_dust_job;
+
+// Example: labels 1 1 0 2, least 2: 1 1 0 0.
+int threadmap_dust(const threadmap_dust_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Fills the holes of a mask: components of 0 that touch no border become 1.
+typedef struct threadmap_fill_job {
+    threadmap_labels of; // of the mask's values, 0 among them: THREADMAP_LABEL3_U8
+    unsigned char *mask; // a byte a cell, which is changed
+} threadmap_fill_job;
+
+// Example: the mask 1 1 1 / 1 0 1 / 1 1 1: all cells become 1.
+int threadmap_fill(const threadmap_fill_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
 // The level at which water from the outlets reaches each cell (raster/spill.h): filled depressions.
 #define THREADMAP_SPILL_BORDER 1 // outlets: cells of the map's border
@@ -326,6 +411,67 @@ typedef struct threadmap_linkage_job {
 // Example: n = 3, distances 1, 5, 2, cutoff 1: edges (0,1) 1, (1,2) 2; labels 0, 0, 1.
 int threadmap_linkage(const threadmap_linkage_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
+
+// The matrix of scipy.cluster.hierarchy.linkage(distances, 'single') from the n - 1 edges, in z:
+// 4 (n - 1) numbers. scratch: 2 n numbers. All in host memory. TMAP_EINVAL if the edges are no
+// tree.
+// Example: n = 3, edges (0,1) 1, (1,2) 2: rows 0 1 1 2 and 2 3 2 3.
+int threadmap_linkage_matrix(const threadmap_edge *edges, tmap_u64 n, tmap_u32 *scratch, double *z);
+
+// ---- fractals: fractal/, adaptive/ --------------------------------------------------------------
+
+// An NBB fractal of level r: k replicas in sx columns and sy rows; digit b of tau_x and tau_y, four
+// bits each from the lowest, is the column and the row of replica b (tmap_nbb_make of
+// fractal/nbb.h). Example: the gasket "#. / ##": 3, 2, 2, level, 0x100, 0x110.
+typedef struct threadmap_fractal {
+    tmap_u32 k, sx, sy, r;
+    tmap_u64 tau_x, tau_y;
+} threadmap_fractal;
+
+// Steps of a cellular automaton of the family of Conway's Life, in which only cells of the fractal
+// count: in a matrix of sx^r * sy^r bytes, alive where not 0 and 0 outside the fractal
+// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h).
+typedef struct threadmap_life_job {
+    threadmap_fractal of;
+    const void *in; // the state
+    void *out;      // receives that after the steps; not `in`
+    tmap_u64 steps; // 1 or more
+    // Bit n: a dead cell with n live neighbours is born, a live one survives. Life: 8 and 12.
+    tmap_u32 born, survive;
+    int compact; // 1: bits
+} threadmap_life_job;
+
+int threadmap_life(const threadmap_life_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Packs the k^r bytes of a state, in the order of tmap_nbb_lambda_linear, into one bit a cell, or
+// unpacks them (fractal/compact_move.h).
+typedef struct threadmap_bits_job {
+    threadmap_fractal of;
+    unsigned char *bytes;
+    void *words; // threadmap_bits_bytes bytes, at a multiple of 8
+    int unpack;  // 1: bytes are written, as 0 and 1; 0: words are
+} threadmap_bits_job;
+
+int threadmap_bits(const threadmap_bits_job *job, void *workspace, tmap_u64 *bytes, void *stream);
+
+// Bytes of a state of one bit a cell, at most 2^64 - 1; 0 for what is no fractal.
+tmap_u64 threadmap_bits_bytes(const threadmap_fractal *of);
+
+// How many steps z = z^2 + c from z = c on a pixel takes before |z| >= 2, or `dwell`, by adaptive
+// subdivision (adaptive/mandelbrot.h). Pixel (x, y) is c = x0 + (x1 - x0) / nx x and likewise y.
+#define THREADMAP_MANDELBROT_BULBS 1 // a formula finds points of the two largest parts of the set
+#define THREADMAP_MANDELBROT_F64   2 // doubles
+
+typedef struct threadmap_mandelbrot_job {
+    int *out;              // ny rows of nx
+    tmap_u32 nx, ny;       // 1 to 2^24
+    double x0, x1, y0, y1; // the window
+    tmap_u32 dwell;        // 1 to 2^30
+    tmap_u32 options;      // a sum of those above
+} threadmap_mandelbrot_job;
+
+int threadmap_mandelbrot(const threadmap_mandelbrot_job *job, void *workspace, tmap_u64 *bytes,
+                         void *stream);
 
 #ifdef __cplusplus
 }

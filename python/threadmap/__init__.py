@@ -35,7 +35,8 @@ import tempfile
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
 ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "histogram", "label",
-          "spill", "drmsd", "rmsd"]
+          "contacts", "remove_small_objects", "binary_fill_holes", "spill", "drmsd", "rmsd",
+          "gromos", "linkage", "life", "mandelbrot"]
 __all__ += ARRAYS
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -48,7 +49,8 @@ def __getattr__(name):  # what is not asked for costs nothing
     if name not in ARRAYS:
         raise AttributeError(f"module 'threadmap' has no attribute {name!r}")
     from . import arrays
-    return getattr(arrays, name)
+    globals()[name] = getattr(arrays, name)  # the next call finds it at once
+    return globals()[name]
 
 
 def include():

@@ -9,7 +9,9 @@ as doubles. Mistakes raise ValueError or TypeError; what the library reports rai
 """
 import contextlib
 import ctypes
+import functools
 import importlib.util
+import math
 import os
 import re
 import warnings
@@ -29,12 +31,28 @@ def _structures(text):
     found = {}
     for body, name in re.findall(r"^typedef struct \w+ \{\n(.*?)^\} (\w+);", text, re.M | re.S):
         fields = []
-        for kind, members in re.findall(r"(?:const )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
+        for kind, members in re.findall(r"(?:const |unsigned )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
             for star, member, count in re.findall(r"(\*?)(\w+)(?:\[(\d+)\])?", members):
                 of = ctypes.c_void_p if star else _TYPES.get(kind) or found[kind]
                 fields.append((member, of * int(count) if count else of))
         found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
     return found
+
+
+def _calls(library, structures):
+    """The functions of a library: name -> (its job, the function)."""
+    library.threadmap_error_text.restype = ctypes.c_char_p
+    library.threadmap_bits_bytes.restype = ctypes.c_uint64
+    library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
+                                       ctypes.c_void_p]
+    calls = {}
+    for name, job in structures.items():
+        if name.endswith("_job"):
+            name = name.removesuffix("_job")
+            function = getattr(library, name)
+            function.argtypes = [ctypes.c_void_p] * 4
+            calls[name.removeprefix("threadmap_")] = job, function
+    return calls
 
 
 def _library(cpu):
@@ -54,9 +72,8 @@ def _library(cpu):
         major, minor, patch = map(int, version().split("."))
         if library.threadmap_version() != major * 1000000 + minor * 1000 + patch:
             raise Error(f"{library._name} is of another version than this module, {version()}")
-        library.threadmap_error_text.restype = ctypes.c_char_p
         with open(os.path.join(include(), "threadmap", "library.h"), encoding="utf-8") as file:
-            library.structures = _structures(file.read())
+            library.calls = _calls(library, _structures(file.read()))
         if cpu:
             warnings.warn("threadmap computes these arrays on the CPU machine of its tests, which "
                           "is very slow; arrays of CuPy or PyTorch on a GPU go to the GPU",
@@ -66,6 +83,11 @@ def _library(cpu):
 
 
 _library.loaded = {}
+
+
+def _check(library, code, name):
+    if code:
+        raise Error(f"threadmap.{name}: {library.threadmap_error_text(code).decode()} ({code})")
 
 
 def device():
@@ -82,111 +104,225 @@ def device():
 # ---- arrays -------------------------------------------------------------------------------------
 
 
-def _on_gpu(x):
-    if type(x).__module__.partition(".")[0] == "torch":
-        return x.is_cuda
-    where = getattr(x, "__dlpack_device__", None)
-    return where()[0] in (2, 13) if where else hasattr(x, "__cuda_array_interface__")
+@functools.lru_cache(None)
+def _name(dtype):
+    """The name of a dtype, without PyTorch's "torch."."""
+    return str(dtype).rpartition(".")[2]
+
+
+_PLAIN = {int, float, tuple, type(None)}  # members of a job that are neither structs nor arrays
 
 
 class _Space:
-    """Where an array is, and how arrays are made there: by numpy, cupy or torch."""
+    """Arrays of NumPy: how they are made, and calls of the library on them. The classes below do the
+    same for arrays of a GPU."""
+    cpu, module = True, "numpy"
 
-    def __init__(self, like):
-        self.cpu = not _on_gpu(like)
-        self.torch = not self.cpu and type(like).__module__.partition(".")[0] == "torch"
-        self.module = importlib.import_module("numpy" if self.cpu else "torch" if self.torch else
-                                              "cupy")
-        self.like = like if self.cpu or self.torch else self.array(like)
+    def __init__(self, device):
+        self.module, self.device, self.sizes = importlib.import_module(self.module), device, {}
 
     def array(self, x):
         """An array of anything, here."""
-        if self.torch:
-            return self.module.as_tensor(x, device=self.like.device)
-        if not self.cpu and _on_gpu(x) and not hasattr(x, "__cuda_array_interface__"):
-            return self.module.from_dlpack(x)
         return self.module.asarray(x)
 
     def cast(self, x, dtype):
         """The array, contiguous, of that dtype."""
         x = self.array(x)
-        if self.torch:
-            return x.to(getattr(self.module, dtype)).contiguous()
-        return self.module.ascontiguousarray(x, dtype=dtype)
+        if _name(x.dtype) == dtype and x.flags.c_contiguous:
+            return x
+        return self.module.ascontiguousarray(x, dtype)
 
     def empty(self, shape, dtype):
-        if self.torch:
-            dtype = getattr(self.module, dtype)
-            return self.module.empty(shape, dtype=dtype, device=self.like.device)
-        return self.module.empty(shape, dtype=dtype)
+        return self.module.empty(shape, dtype)
 
     def address(self, x):
-        return x.data_ptr() if self.torch else x.ctypes.data if self.cpu else x.data.ptr
+        return x.ctypes.data
 
     def stream(self):
-        if self.torch:
-            return self.module.cuda.current_stream().cuda_stream
-        return None if self.cpu else self.module.cuda.get_current_stream().ptr
+        return None
 
-    def here(self):
-        """The array's device as the current one."""
-        if self.torch:
-            return self.module.cuda.device(self.like.device)
-        return contextlib.nullcontext() if self.cpu else self.like.device
+    def switch(self):
+        """None, or a context in which the arrays' device is the current one."""
+        return None
 
-    def fill(self, job, members):
-        """Sets the members of a job: numbers, arrays, tuples of numbers, structs as dicts."""
+    def fill(self, job, members, key):
+        """Sets the members of a job: numbers, arrays, tuples of floats, structs as dicts. key: gets
+        what the size of the workspace depends on."""
         for name, value in members.items():
-            if isinstance(value, dict):
-                self.fill(getattr(job, name), value)
-            elif isinstance(value, tuple):
-                getattr(job, name)[:] = value
+            if type(value) in _PLAIN:
+                setattr(job, name, value)
+                key.append(value != 0 if type(value) is float else
+                           tuple(map(bool, value)) if type(value) is tuple else value)
+            elif type(value) is dict:
+                self.fill(getattr(job, name), value, key)
             else:
-                setattr(job, name, self.address(value) if hasattr(value, "dtype") else value)
+                setattr(job, name, self.address(value))
+                key.append(True)
 
     def run(self, name, /, **members):
-        """Calls a function of the library: once for the size of the workspace, then with it."""
+        """Calls a function of the library: once for the size of the workspace, unless it is known
+        from such a call, then with it."""
         library = _library(self.cpu)
-        job, size = library.structures[f"threadmap_{name}_job"](), ctypes.c_uint64()
-        function = getattr(library, f"threadmap_{name}")
-        self.fill(job, members)
-        with self.here():
-            stream = ctypes.c_void_p(self.stream())
+        kind, function = library.calls[name]
+        job, size, stream, key = kind(), ctypes.c_uint64(), self.stream(), [name]
+        self.fill(job, members, key)
+        key, code = tuple(key), 0
+        if key in self.sizes:
+            size.value = self.sizes[key]
+        else:
             code = function(ctypes.byref(job), None, ctypes.byref(size), stream)
-            if not code:
-                room = self.empty((size.value + 256,), "uint8")
-                at = ctypes.c_void_p((self.address(room) + 255) // 256 * 256)
-                code = function(ctypes.byref(job), at, ctypes.byref(size), stream)
-        if code:
-            raise Error(f"threadmap.{name}: {library.threadmap_error_text(code).decode()} ({code})")
+            if len(self.sizes) >= 4096:
+                self.sizes.clear()
+        if not code:
+            self.sizes[key] = size.value
+            room = self.empty((size.value + 256,), "uint8")
+            at = (self.address(room) + 255) // 256 * 256
+            code = function(ctypes.byref(job), at, ctypes.byref(size), stream)
+        _check(library, code, name)
+
+    def last(self, x):
+        """The last number of an array of int32 or int64, once the stream's work is done."""
+        got = (ctypes.c_int32 if _name(x.dtype) == "int32" else ctypes.c_int64)()
+        library, size = _library(self.cpu), ctypes.sizeof(got)
+        at = self.address(x) + (len(x) - 1) * size
+        code = library.threadmap_copy(ctypes.byref(got), at, size, self.stream())
+        _check(library, code, "copy")
+        return got.value
 
 
-def _dtype(x):
-    return str(x.dtype).rpartition(".")[2]
+def _cupy(cupy, x):
+    if isinstance(x, cupy.ndarray):
+        return x
+    if _on_gpu(x) and not hasattr(x, "__cuda_array_interface__"):
+        return cupy.from_dlpack(x)
+    return cupy.asarray(x)
 
 
-def _reals(x, axes):
-    """(space, points as floats or doubles, their dtype, the library's number of it)"""
-    space = _Space(x)
-    with space.here():
-        x = space.array(x)
-        if len(x.shape) != 2 or axes and x.shape[1] not in axes:
-            wanted = " or ".join(f"(n, {axis})" for axis in axes or "d")
-            raise ValueError(f"points of shape {wanted}, not {tuple(x.shape)}")
-        if "complex" in _dtype(x):
-            raise TypeError(f"real numbers, not {_dtype(x)}")
-        dtype = "float32" if _dtype(x) in ("float16", "bfloat16", "float32") else "float64"
-        return space, space.cast(x, dtype), dtype, int(dtype == "float64")
+class _CuPy(_Space):
+    cpu, module = False, "cupy"
+
+    def array(self, x):
+        return _cupy(self.module, x)
+
+    def address(self, x):
+        return x.data.ptr
+
+    def stream(self):
+        return self.module.cuda.get_current_stream().ptr
+
+    def switch(self):
+        cuda = self.module.cuda
+        return None if cuda.runtime.getDevice() == self.device else cuda.Device(self.device)
 
 
-def _near(x, radius, box):
-    """(space, dtype, members of the job)"""
-    space, x, dtype, number = _reals(x, (2, 3))
-    lengths = tuple(float(length) for length in box) if box is not None else ()
-    if box is not None and len(lengths) != x.shape[1] or not radius >= 0:
-        raise ValueError("a radius of 0 or more, and a length of the box for each coordinate")
-    return space, dtype, {"points": x, "n": len(x), "d": x.shape[1], "type": number,
-                          "radius": float(radius), "box": (*lengths, 0.0, 0.0, 0.0)[:3]}
+class _Torch(_Space):
+    cpu, module = False, "torch"
+
+    def array(self, x):
+        if isinstance(x, self.module.Tensor) and x.device == self.device:
+            return x
+        return self.module.as_tensor(x, device=self.device)
+
+    def cast(self, x, dtype):
+        x, dtype = self.array(x), getattr(self.module, dtype)
+        x = x if x.dtype == dtype else x.to(dtype)
+        return x if x.is_contiguous() else x.contiguous()
+
+    def empty(self, shape, dtype):
+        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=self.device)
+
+    def address(self, x):
+        return x.data_ptr()
+
+    def stream(self):
+        if hasattr(self.module._C, "_cuda_getCurrentRawStream"):  # a fifth of the time
+            return self.module._C._cuda_getCurrentRawStream(self.device.index)
+        return self.module.cuda.current_stream(self.device).cuda_stream
+
+    def switch(self):
+        cuda = self.module.cuda
+        return None if cuda.current_device() == self.device.index else cuda.device(self.device)
+
+
+class _at:
+    """with _at(x) as (space, x): where x is, and an array of it; its device is the current one."""
+    spaces = {}
+
+    def __init__(self, x):
+        self.x, self.switched = x, None
+
+    def __enter__(self):
+        x = self.x
+        of = type(x).__module__.partition(".")[0]
+        if of == "torch" and x.is_cuda:
+            kind, device = _Torch, x.device
+        elif of == "cupy" or of != "torch" and _on_gpu(x):
+            x = x if of == "cupy" else _cupy(importlib.import_module("cupy"), x)
+            kind, device = _CuPy, x.device.id
+        else:
+            kind, device = _Space, None
+        space = self.spaces.get((kind, device))
+        if space is None:
+            space = self.spaces[kind, device] = kind(device)
+        self.switched = space.switch()
+        if self.switched is not None:
+            self.switched.__enter__()
+        return space, space.array(x)
+
+    def __exit__(self, *error):
+        if self.switched is not None:
+            self.switched.__exit__(*error)
+
+
+def _on_gpu(x):
+    where = getattr(x, "__dlpack_device__", None)
+    return where()[0] in (2, 13) if where else hasattr(x, "__cuda_array_interface__")
+
+
+def _reals(space, x, axes):
+    """(points as floats or doubles, their dtype, the library's number of it)"""
+    if len(x.shape) != 2 or axes and x.shape[1] not in axes:
+        wanted = " or ".join(f"(n, {axis})" for axis in axes or "d")
+        raise ValueError(f"points of shape {wanted}, not {tuple(x.shape)}")
+    dtype = _name(x.dtype)
+    if "complex" in dtype:
+        raise TypeError(f"real numbers, not {dtype}")
+    dtype = "float32" if dtype in ("float16", "bfloat16", "float32") else "float64"
+    return space.cast(x, dtype), dtype, int(dtype == "float64")
+
+
+def _box(box, d):
+    """Members of a job: of a box of d lengths, or of 3 vectors of 3."""
+    if box is None:
+        return {}
+    rows = [row.tolist() if hasattr(row, "tolist") else row
+            for row in (box.tolist() if hasattr(box, "tolist") else box)]
+    cell = d == 3 and len(rows) == 3 and all(isinstance(row, (list, tuple)) and len(row) == 3
+                                             for row in rows)
+    if not cell and (len(rows) != d or any(isinstance(row, (list, tuple)) for row in rows)):
+        raise ValueError("a box: a length for each coordinate, or 3 vectors of 3 coordinates")
+    if cell:
+        return {"cell": tuple(float(number) for row in rows for number in row)}
+    return {"box": (*map(float, rows), 0.0)[:3]}
+
+
+def _near(space, x, radius, box, y=None):
+    """(dtype, members of the job)"""
+    x, dtype, number = _reals(space, x, (2, 3))
+    n, d = x.shape
+    if not radius >= 0:
+        raise ValueError(f"a radius of 0 or more, not {radius}")
+    members = {"points": x, "n": n, "d": d, "type": number, "radius": float(radius),
+               **_box(box, d)}
+    if y is not None:
+        y, other, _ = _reals(space, space.array(y), (d,))
+        if other != dtype:
+            dtype = "float64"
+            members.update(points=space.cast(x, dtype), type=1)
+        # no set is empty: a point that is not finite is near nothing
+        y = space.cast(y if len(y) else [[float("nan")] * d], dtype)
+        members.update(others=y, m=len(y))
+    return dtype, members
 
 
 def _choice(value, choices, what):
@@ -202,62 +338,67 @@ def pdist(x, metric="euclidean", square=False):
     """Distances of all pairs of n points, x of shape (n, d), as scipy.spatial.distance.pdist: n (n
     - 1) / 2 of them, or (n, n) with square."""
     metric = _choice(metric, METRICS, "metric")
-    space, x, dtype, number = _reals(x, ())
-    n = len(x)
-    out = space.empty((n, n) if square else (n * (n - 1) // 2,), dtype)
-    space.run("pdist", points=x, out=out, n=n, d=x.shape[1], type=number, metric=metric,
-              layout=int(square))
-    return out
+    with _at(x) as (space, x):
+        x, dtype, number = _reals(space, x, ())
+        n, d = x.shape
+        out = space.empty((n, n) if square else (n * (n - 1) // 2,), dtype)
+        space.run("pdist", points=x, out=out, n=n, d=d, type=number, metric=metric,
+                  layout=int(square))
+        return out
 
 
-def _listed(near, name, lists, values, counter, **more):
+def _listed(space, near, name, lists, values, counter, **more):
     """Calls a function that lists pairs, and again with more room if there are more: the arrays of
     the job's members `lists` and, with values, distances. counter: the member that receives their
     number at its end."""
-    space, dtype, members = near
+    dtype, members = near
     room = 16 * members["n"] + 1024
     while True:
         arrays = {member: space.empty((room,), "int64") for member in lists}
         if values:
             arrays["values"] = space.empty((room,), dtype)
         space.run(name, near_by=members, capacity=room, wide=1, **arrays, **more)
-        found = int(more[counter][-1])
+        found = space.last(more[counter])
         if found <= room:
             return [array[:found] for array in arrays.values()]
         room = found
 
 
-def pairs_within(x, radius, box=None, both=True, values=True):
+def pairs_within(x, radius, box=None, both=True, values=True, y=None):
     """Pairs of points, x of shape (n, 2) or (n, 3), at most a radius apart: i, j and, with values,
-    distances. both: (i, j) and (j, i), else i < j. box: lengths of a periodic box, 0: open axis."""
-    near = _near(x, radius, box)
-    count = near[0].empty((1,), "int64")
-    return tuple(_listed(near, "pairs", ("i", "j"), values, "count", count=count, both=int(both)))
+    distances. both: (i, j) and (j, i), else i < j. box: of periodic space: its lengths, 0: an open
+    axis; or its three vectors, of any shape. y: other points: the pairs of an i of x and a j of
+    y."""
+    with _at(x) as (space, x):
+        count = space.empty((1,), "int64")
+        return tuple(_listed(space, _near(space, x, radius, box, y), "pairs", ("i", "j"), values,
+                             "count", count=count, both=int(both)))
 
 
-def graph_within(x, radius, box=None, values=True):
+def graph_within(x, radius, box=None, values=True, y=None):
     """The same pairs, both ways, in compressed rows: starts (n + 1), columns, ascending in a row,
     and, with values, distances: scipy.sparse.csr_array((distances, columns, starts))."""
-    near = _near(x, radius, box)
-    starts = near[0].empty((near[2]["n"] + 1,), "int64")
-    return (starts, *_listed(near, "graph", ("columns",), values, "starts", starts=starts))
+    with _at(x) as (space, x):
+        near = _near(space, x, radius, box, y)
+        starts = space.empty((near[1]["n"] + 1,), "int64")
+        return (starts, *_listed(space, near, "graph", ("columns",), values, "starts",
+                                 starts=starts))
 
 
-def nearest(x, k, radius=0, include_self=True):
+def nearest(x, k, radius=0, include_self=True, box=None, y=None):
     """Distances and numbers, (n, k), of the k nearest (1 to 64) of each point, as
     scipy.spatial.KDTree(x).query(x, k): nearest first, itself included, infinity and n where there
-    is none. radius: only nearer points; 0: any."""
-    space, dtype, members = _near(x, radius, None)
-    width = _library(space.cpu).threadmap_nearest_width(k)
-    if not width:
+    is none. radius: only nearer points; 0: any. y: other points: the nearest of these, as
+    KDTree(y).query(x, k). box: as of pairs_within."""
+    if not 1 <= k <= 64:
         raise ValueError(f"k from 1 to 64, not {k}")
-    numbers = space.empty((members["n"], width), "int32")
-    distances = space.empty((members["n"], width), dtype)
-    space.run("nearest", near_by=members, numbers=numbers, distances=distances, k=k,
-              self=int(include_self))
-    numbers = space.cast(numbers[:, :k], "int64")
-    numbers[numbers < 0] = members["n"]
-    return distances[:, :k], numbers
+    with _at(x) as (space, x):
+        dtype, members = _near(space, x, radius, box, y)
+        numbers = space.empty((members["n"], int(k)), "int64")
+        distances = space.empty((members["n"], int(k)), dtype)
+        space.run("nearest", near_by=members, numbers=numbers, distances=distances, k=int(k),
+                  self=int(include_self), wide=1)
+        return distances, numbers if y is None or len(y) else numbers * 0
 
 
 def groups(x, radius, box=None, min_points=1):
@@ -265,52 +406,148 @@ def groups(x, radius, box=None, min_points=1):
     number, and int32 labels 0, 1, ... as scipy.sparse.csgraph.connected_components. With
     min_points more than 1: clusters as of sklearn.cluster.DBSCAN(radius, min_samples=min_points),
     and the label -1 for noise."""
-    space, dtype, members = _near(x, radius, box)
-    if not 1 <= min_points < 2**32:
-        raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
-    labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
-    space.run("groups", near_by=members, labels=labels, count=count, dense=1,
-              min_points=int(min_points))
-    return int(count[0]), labels
+    with _at(x) as (space, x):
+        _, members = _near(space, x, radius, box)
+        if not 1 <= min_points < 2**32:
+            raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
+        labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
+        space.run("groups", near_by=members, labels=labels, count=count, dense=1,
+                  min_points=int(min_points))
+        return space.last(count), labels
 
 
-def histogram(x, bins, maximum, box=None):
+def histogram(x, bins, maximum, box=None, y=None):
     """How many pairs lie at which distance, each pair once: int64 counts of equal bins from 0 up to
     the maximum, as numpy.histogram(pdist(x), bins, (0, maximum)); a distance within rounding of two
     bins may be in either. In a periodic box of volume V, g(r) is V / (n (n - 1) / 2) times the
-    counts divided by the volumes of the bins' shells, up to half of the shortest length."""
-    space, _, members = _near(x, maximum, box)
-    if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
-        raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
-    counts = space.empty((int(bins),), "int64")
-    space.run("histogram", near_by=members, counts=counts, bins=int(bins))
-    return counts
+    counts divided by the volumes of the bins' shells, up to half of the shortest length. y: other
+    points: the pairs of one of x and one of y."""
+    with _at(x) as (space, x):
+        _, members = _near(space, x, maximum, box, y)
+        if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
+            raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
+        counts = space.empty((int(bins),), "int64")
+        space.run("histogram", near_by=members, counts=counts, bins=int(bins))
+        return counts
 
 
 # ---- maps ---------------------------------------------------------------------------------------
 
 
-def label(mask, connectivity=1, images=False):
+def _bytes(space, mask):
+    """A contiguous mask of bytes: those of the mask itself, if it has bytes."""
+    mask = space.array(mask)
+    if _name(mask.dtype) in ("bool", "uint8", "int8"):
+        return space.cast(mask, _name(mask.dtype))
+    return space.cast(mask != 0, "bool")
+
+
+# THREADMAP_LABEL3_U8 to _F32 by dtype.
+_VALUES = {"bool": 2, "uint8": 2, "int8": 2, "int16": 3, "uint16": 3, "int32": 4, "uint32": 4,
+           "float32": 5}
+_NOT_ZERO = 8
+
+
+def _axes(x, wanted=(2, 3)):
+    """The number of axes of a map."""
+    if len(x.shape) not in wanted:
+        raise ValueError(f"cells of {' or '.join(map(str, wanted))} axes, not {tuple(x.shape)}")
+    return len(x.shape)
+
+
+def _extents(x):
+    """Members of a job."""
+    return {"width": x.shape[-1], "height": x.shape[-2], "depth": x.shape[0] if len(x.shape) > 2
+            else 1}
+
+
+def _components(space, cells, kind, connectivity, images=False, flags=0):
+    """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
+    of values. flags: of periodic axes."""
+    axes = _axes(cells) - images
+    at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
+    picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
+    labels = space.empty(tuple(cells.shape), "int32")
+    count = space.empty((cells.shape[0] if images else 1,), "int64")
+    space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
+              neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+    return labels, count
+
+
+def label(mask, connectivity=1, images=False, values=False, periodic=()):
     """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
     labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
     number of axes. images: the slices of three axes are images of their own, with an int64 number
-    each."""
-    space = _Space(mask)
-    with space.here():
-        mask = space.array(mask)
-        axes = len(mask.shape) - bool(images)
-        if axes not in ((2,) if images else (2, 3)):
-            raise ValueError(f"a mask of 2 or 3 axes, or images of 3; not {tuple(mask.shape)}")
-        neighbours = ((4, 8), (6, 18, 26))[axes - 2]
-        at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
+    each. values: components are of one value each, as skimage.measure.label. periodic: numbers of
+    the axes whose ends are neighbours; True: all."""
+    with _at(mask) as (space, mask):
+        axes = _axes(mask, (3,) if images else (2, 3))
+        wrapped = range(axes) if periodic is True else periodic or ()
+        if images and (values or wrapped) or not set(wrapped) <= set(range(-axes, axes)):
+            raise ValueError(f"periodic {periodic}: axes of the map; images have neither periodic "
+                             "axes nor values")
+        flags = sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
+        if values:
+            kind = _VALUES.get(_name(mask.dtype))
+            if not kind:
+                raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
+            kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
+        else:
+            kind, cells = 0, _bytes(space, mask)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
+        return labels, count if images else space.last(count)
+
+
+def _labels(space, labels):
+    """Members of a job: labels of int32 or int64."""
+    _axes(labels)
+    wide = _name(labels.dtype) != "int32"
+    labels = space.cast(labels, "int64" if wide else "int32")
+    return {"labels": labels, **_extents(labels), "components": 0, "images": 0, "wide": int(wide)}
+
+
+def contacts(labels):
+    """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
+    in ascending order, and the number of faces between them."""
+    with _at(labels) as (space, labels):
+        of, count, room = _labels(space, labels), space.empty((1,), "int64"), 4096
+        while True:
+            table = space.empty((room, 2), "int64")
+            space.run("contacts", of=of, contacts=table, room=room, count=count)
+            found = space.last(count)
+            if found <= room:
+                break
+            room = min(8 * room, 2**32 - 1)
+        table = table[table[:, 1] > 0]
+        table = table[table[:, 0].argsort()]
+        return table[:, 0] >> 32, table[:, 0] & 0xffffffff, table[:, 1]
+
+
+def remove_small_objects(x, min_size, connectivity=1):
+    """Labels without the components of fewer than min_size cells, whose cells become 0; or a mask
+    of bool without its own such components: as skimage.morphology.remove_small_objects."""
+    with _at(x) as (space, x):
+        mask = _name(x.dtype) == "bool"
+        if mask:
+            labels, count = _components(space, _bytes(space, x), 0, connectivity)
+            of = {**_labels(space, labels), "components": space.last(count)}
+        else:
+            of = _labels(space, x)
+            of["labels"] = labels = of["labels"] + 0  # a copy
+            of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
+        space.run("dust", of=of, least=max(0, int(min_size)))
+        return of["labels"] != 0 if mask else of["labels"]
+
+
+def binary_fill_holes(mask, connectivity=1):
+    """A mask of bool, of 2 or 3 axes, whose holes are filled, as scipy.ndimage.binary_fill_holes:
+    cells of 0 from which no path of cells of 0 leads to a border. connectivity: of such paths."""
+    with _at(mask) as (space, mask):
         cells = space.cast(mask != 0, "uint8")
-    labels = space.empty(tuple(mask.shape), "int32")
-    depth = mask.shape[0] if len(mask.shape) == 3 else 1
-    height, width = mask.shape[-2:]
-    count = space.empty((depth if images else 1,), "int64")
-    space.run("label3", cells=cells, width=width, height=height, depth=depth, labels=labels,
-              count=count, neighbours=neighbours[at])
-    return labels, count if images else int(count[0])
+        labels, count = _components(space, cells, _VALUES["uint8"], connectivity)
+        of = {**_labels(space, labels), "components": space.last(count)}
+        space.run("fill", of=of, mask=cells)
+        return cells != 0
 
 
 def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth=False):
@@ -318,38 +555,36 @@ def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth
     float32: filled depressions. connectivity: 1: 4 neighbours, 2: 8. outlets: a mask of cells;
     border: those of the map's border and beside cells of the value nodata, too. depth: float32,
     level - height."""
-    space = _Space(heights)
-    with space.here():
-        heights = space.array(heights)
+    with _at(heights) as (space, heights):
         if len(heights.shape) != 2:
             raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
-        number = _choice(_dtype(heights), ("int16", "int32", "float32"), "heights of dtype")
-        heights = space.cast(heights, _dtype(heights))
+        dtype = _name(heights.dtype)
+        number = _choice(dtype, ("int16", "int32", "float32"), "heights of dtype")
+        heights = space.cast(heights, dtype)
         if outlets is not None:
-            outlets = space.cast(space.array(outlets) != 0, "uint8")
+            outlets = _bytes(space, outlets)
             if outlets.shape != heights.shape:
                 raise ValueError("outlets: a mask of the shape of the heights")
-    side = 4 * (1 + _choice(connectivity, (1, 2), "connectivity"))
-    out = space.empty(tuple(heights.shape), "float32" if depth else _dtype(heights))
-    height, width = heights.shape
-    space.run("spill", mask=outlets, out=out, depth=int(depth), outlets=3 if border else 0,
-              map={"cells": heights, "width": width, "height": height, "type": number,
-                   "connectivity": side, "has_nodata": int(nodata is not None),
-                   "nodata": nodata or 0})
-    return out
+        side = 4 * (1 + _choice(connectivity, (1, 2), "connectivity"))
+        out = space.empty(tuple(heights.shape), "float32" if depth else dtype)
+        height, width = heights.shape
+        space.run("spill", mask=outlets, out=out, depth=int(depth), outlets=3 if border else 0,
+                  map={"cells": heights, "width": width, "height": height, "type": number,
+                       "connectivity": side, "has_nodata": int(nodata is not None),
+                       "nodata": float(nodata or 0)})
+        return out
 
 
 # ---- frames -------------------------------------------------------------------------------------
 
 
-def _frames(frames, reference, atoms, weights):
-    """(space, members of the job, results)"""
-    space = _Space(frames)
-    with space.here():
+def _frames(name, frames, reference, atoms, weights):
+    """The result of drmsd or rmsd."""
+    with _at(frames) as (space, frames):
         frames = space.cast(frames, "float32")
         if len(frames.shape) != 3 or frames.shape[2] != 3:
             raise ValueError(f"frames of shape (frames, atoms, 3), not {tuple(frames.shape)}")
-        count, n = frames.shape[:2]
+        count, n, _ = frames.shape
         if reference is not None:
             reference = space.cast(reference, "float32")
             if tuple(reference.shape) != (n, 3):
@@ -362,23 +597,126 @@ def _frames(frames, reference, atoms, weights):
             weights = space.cast(weights, "float32")
             if tuple(weights.shape) != (n if atoms is None else len(atoms),):
                 raise ValueError("a weight of each atom that counts")
-    out = space.empty((count if reference is not None else count * (count - 1) // 2,), "float32")
-    return space, {"reference": reference, "out": out, "of": {
-        "xyz": frames, "frames": count, "n": n, "atoms": atoms, "weights": weights,
-        "atom_count": 0 if atoms is None else len(atoms)}}, out
+        values = count if reference is not None else count * (count - 1) // 2
+        out = space.empty((values,), "float32")
+        space.run(name, reference=reference, out=out, of={
+            "xyz": frames, "frames": count, "n": n, "atoms": atoms, "weights": weights,
+            "atom_count": 0 if atoms is None else len(atoms)})
+        return out
 
 
 def drmsd(frames, reference=None, atoms=None, weights=None):
     """The dRMSD of all pairs of frames, of shape (frames, atoms, 3), in scipy's condensed order, or
     of each frame and a reference (atoms, 3). atoms: numbers of those that count; weights: of
     these."""
-    space, members, out = _frames(frames, reference, atoms, weights)
-    space.run("drmsd", **members)
-    return out
+    return _frames("drmsd", frames, reference, atoms, weights)
 
 
 def rmsd(frames, reference=None, atoms=None, weights=None):
     """The RMSD after superposition, else as drmsd."""
-    space, members, out = _frames(frames, reference, atoms, weights)
-    space.run("rmsd", **members)
-    return out
+    return _frames("rmsd", frames, reference, atoms, weights)
+
+
+# ---- clusters -----------------------------------------------------------------------------------
+
+
+def _condensed(space, distances):
+    """(members of a job, n): distances of all pairs of n in scipy's condensed order, as floats."""
+    distances = space.cast(distances, "float32")
+    n = (1 + math.isqrt(1 + 8 * len(distances))) // 2
+    if len(distances.shape) != 1 or n * (n - 1) // 2 != len(distances):
+        raise ValueError(f"n (n - 1) / 2 distances, condensed; not {tuple(distances.shape)}")
+    return {"distances": distances, "n": n}, n
+
+
+def gromos(distances, cutoff):
+    """Clusters by the greedy algorithm of Daura et al., gmx cluster -method gromos, from condensed
+    distances, in the order in which it finds them: the cluster of each frame, from 0 on, and each
+    cluster's centre and size, all int32. Neighbours: distance <= cutoff."""
+    with _at(distances) as (space, distances):
+        members, n = _condensed(space, distances)
+        labels, centres, sizes = (space.empty((n,), "int32") for _ in range(3))
+        count = space.empty((1,), "int64")
+        space.run("gromos", **members, labels=labels, centres=centres, sizes=sizes, count=count,
+                  cutoff=float(cutoff))
+        found = space.last(count)
+        return labels, centres[:found], sizes[:found]
+
+
+def linkage(distances):
+    """scipy.cluster.hierarchy.linkage(distances, "single") of condensed distances: float64 (n - 1,
+    4). The minimum spanning tree is found there, its matrix is made on the host. With equal
+    distances scipy may join in another order."""
+    with _at(distances) as (space, distances):
+        members, n = _condensed(space, distances)
+        numpy, library = importlib.import_module("numpy"), _library(space.cpu)
+        edges = space.empty((n - 1, 3), "int32")
+        space.run("linkage", **members, edges=edges)
+        host = numpy.empty((n - 1, 3), "int32")
+        scratch, matrix = numpy.empty(2 * n, "uint32"), numpy.empty((n - 1, 4))
+        code = library.threadmap_copy(host.ctypes.data, space.address(edges), host.nbytes,
+                                      space.stream())
+        _check(library, code or library.threadmap_linkage_matrix(
+            *map(ctypes.c_void_p, (host.ctypes.data, n, scratch.ctypes.data, matrix.ctypes.data))),
+            "linkage")
+        return space.cast(matrix, "float64")
+
+
+# ---- fractals -----------------------------------------------------------------------------------
+
+
+def _level(sides, extents):
+    """The level at which a fractal of these sides has these extents."""
+    level = 0
+    while level < 64 and any(side ** level < extent for side, extent in zip(sides, extents)):
+        level += 1
+    if any(side ** level != extent for side, extent in zip(sides, extents)):
+        raise ValueError(f"a state of {tuple(extents)}: powers of {tuple(sides)}")
+    return level
+
+
+def life(state, fractal, steps=1, rule="B3/S23"):
+    """A state after steps of a cellular automaton in which only cells of the fractal, a
+    threadmap.Fractal, count: uint8, 0 and 1. state: alive where it is not 0, of shape (sy^r, sx^r)
+    and 0 outside the fractal; or of k^r cells in the order of tmap_nbb_lambda_linear, which is
+    computed with a bit a cell. rule: as that of Conway's Life."""
+    said = re.fullmatch("[Bb]([0-8]*)/[Ss]([0-8]*)", rule)
+    if not said or steps < 1:
+        raise ValueError(f"a rule as B3/S23 and 1 step or more, not {rule!r} and {steps}")
+    born, survive = (sum(1 << int(digit) for digit in set(digits)) for digits in said.groups())
+    with _at(state) as (space, state):
+        state = _bytes(space, state)
+        k, sx, sy, tau_x, tau_y = fractal.numbers
+        compact = _axes(state, (1, 2)) == 1
+        of = {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
+              "r": _level((k,) if compact else (sy, sx), state.shape)}
+        out = words = space.empty(tuple(state.shape), "uint8")
+        if compact:
+            library = _library(space.cpu)
+            job = library.calls["bits"][0]()
+            space.fill(job, {"of": of}, [])
+            size = library.threadmap_bits_bytes(ctypes.byref(job.of)) // 2
+            words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
+            space.run("bits", of=of, bytes=state, words=words)
+            state, words = words, new
+        space.run("life", of=of, out=words, steps=int(steps), born=born, survive=survive,
+                  compact=int(compact), **{"in": state})
+        if compact:
+            space.run("bits", of=of, bytes=out, words=words, unpack=1)
+        return out
+
+
+def mandelbrot(shape, window=(-1.5, 0.5, -1.0, 1.0), dwell=512, doubles=False, like=None):
+    """The dwells of a picture of the Mandelbrot set by adaptive subdivision, int32 of that shape:
+    steps before |z| >= 2, at most `dwell`. Pixel [y, x] is c = x0 + (x1 - x0) / width x, and
+    likewise y, in the window (x0, x1, y0, y1). doubles: for small windows. like: an array where it
+    is computed; None: NumPy's."""
+    height, width = shape
+    if not (1 <= height <= 2**24 and 1 <= width <= 2**24 and 1 <= dwell <= 2**30):
+        raise ValueError(f"sides from 1 to 2^24, dwell from 1 to 2^30; not {shape} and {dwell}")
+    x0, x1, y0, y1 = map(float, window)
+    with _at(() if like is None else like) as (space, _):
+        out = space.empty((height, width), "int32")
+        space.run("mandelbrot", out=out, nx=int(width), ny=int(height), x0=x0, x1=x1, y0=y0, y1=y1,
+                  dwell=int(dwell), options=2 if doubles else 0)
+        return out

@@ -45,7 +45,8 @@ int main(void) {
     if (threadmap_allocate(&device, sizeof points)) return puts("SKIP: no GPU"), 77;
     check(threadmap_copy(device, points, sizeof points, 0), "points");
 
-    threadmap_groups_job job = {{device, N, 3, THREADMAP_F32, 14, {0, 0, 0}}, 0, 0, 0};
+    threadmap_groups_job job = {
+        .near_by = {.points = device, .n = N, .d = 3, .type = THREADMAP_F32, .radius = 14}};
     check(threadmap_allocate((void **)&job.labels, sizeof labels), "labels");
     check(threadmap_allocate((void **)&job.count, sizeof count), "count");
     check(threadmap_groups(&job, 0, &bytes, 0), "the size of the workspace");

@@ -20,7 +20,7 @@ def main():
         return 77
     with open(os.path.join(ROOT, "include/threadmap/library.h"), encoding="utf-8") as file:
         text = re.sub(r"//.*", "", file.read())
-    want = set(re.findall(r"^(?:int|const char \*)\s*(threadmap_\w+)\(", text, re.M))
+    want = set(re.findall(r"^(?:int|tmap_u64|const char \*)\s*(threadmap_\w+)\(", text, re.M))
     said = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], check=True,
                           capture_output=True, text=True).stdout
     got = {line.split()[-1] for line in said.splitlines()} - {"THREADMAP_0"}

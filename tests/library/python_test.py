@@ -7,6 +7,7 @@ python_test.py installed: the same of the module and the library that are instal
 python_test.py FOLDER gpu: the functions alone, on arrays of CuPy and of PyTorch, whichever is there,
 with the library of a GPU in that folder. Skipped without a GPU."""
 import ast
+import collections
 import contextlib
 import importlib
 import io
@@ -32,6 +33,7 @@ import threadmap
 module = threadmap
 
 try:
+    import scipy.cluster.hierarchy
     import scipy.ndimage
     import scipy.spatial
 except ImportError:
@@ -53,6 +55,9 @@ def close(got, want, what, rounding=1e-12):
 def far(a, b, box=None):
     """The distances of all points of two sets."""
     d = a[:, None, :].astype(float) - b[None, :, :]
+    if np.ndim(box) == 2:  # the nearest of many images: differences are below 120
+        steps = np.stack(np.meshgrid(*[range(-5, 6)] * 3), -1).reshape(-1, 3) @ np.array(box, float)
+        return np.sqrt(np.min([((d - step) ** 2).sum(axis=2) for step in steps], axis=0))
     if box is not None:
         lengths = np.array(box, float)
         d -= np.where(lengths > 0, lengths * np.rint(d / np.where(lengths > 0, lengths, 1)), 0)
@@ -66,6 +71,10 @@ def points(rng):
         rng.choice(["int32", "float16", "float32", "float64"]))
     x = [x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1][::-1]][rng.integers(4)]
     box = [None, tuple(map(int, rng.integers(10, 70, d) * rng.integers(0, 2, d)))][rng.integers(2)]
+    if d == 3 and rng.integers(3) == 0:
+        box = np.diag(rng.integers(40, 70, 3)) + np.tril(rng.integers(-20, 21, (3, 3)), -1)
+        box = [box, box.tolist(), list(box)][rng.integers(3)]
+        x = x % 40
     return x, float(rng.choice([0, 3, 7.5, 20])), box
 
 
@@ -120,20 +129,44 @@ def near(rng):
     check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
           ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
           f"histogram, {bins} bins up to {most}: {what}")
+    distance = far(x, x, box)
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
-    distance = far(x, x)
     if not own:
         np.fill_diagonal(distance, np.inf)
-    values, numbers = threadmap.nearest(x, k, include_self=own)
+    nearest(distance, threadmap.nearest(x, k, 0, own, box), f"{k}, self {own}: {what}", rounding)
+    y = points(rng)[0]
+    if y.shape[1] != x.shape[1]:
+        return
+    y = y % 40
+    what, rounding = f"{what}; {len(y)} of {y.dtype}", max(rounding, 1e-6 * (y.dtype.itemsize == 2))
+    distance = far(x, y, box)
+    nearest(distance, threadmap.nearest(x, k, 0, own, box, y), f"{k}, {what}", rounding)
+    i, j, values = threadmap.pairs_within(x, radius, box, both, y=y)
+    within = distance <= radius
+    listed = np.zeros_like(within)
+    listed[i, j] = True
+    check(np.array_equal(listed, within) and len(i) == within.sum(), f"pairs_within: {what}")
+    close(values, distance[i, j], f"pairs_within, values: {what}", 1e-6)
+    starts, columns = threadmap.graph_within(x, radius, box, False, y)
+    check(np.array_equal(np.diff(starts), within.sum(axis=1)) and
+          np.array_equal(columns, np.nonzero(within)[1]), f"graph_within: {what}")
+    check(threadmap.histogram(x, bins, most, box, y).sum() == (distance <= most).sum(),
+          f"histogram: {what}")
+
+
+def nearest(distance, got, what, rounding):
+    """The k nearest against sorting all distances."""
+    (values, numbers), (n, m) = got, distance.shape
+    k = numbers.shape[1]
     order = np.argsort(distance, axis=1, kind="stable")[:, :k]
-    want = np.full((len(x), k), np.inf)
+    want = np.full((n, k), np.inf)
     want[:, :order.shape[1]] = np.take_along_axis(distance, order, axis=1)
-    right = np.full((len(x), k), len(x))
+    right = np.full((n, k), m)
     right[:, :order.shape[1]] = order
-    right[~np.isfinite(want)] = len(x)
-    check(np.array_equal(numbers, right), f"nearest, k = {k}, self {own}: {what}")
+    right[~np.isfinite(want)] = m
+    check(np.array_equal(numbers, right) and numbers.dtype == np.int64, f"nearest, k = {what}")
     close(np.nan_to_num(values, posinf=1e30), np.nan_to_num(want, posinf=1e30),
-          f"nearest, k = {k}, distances: {what}", rounding)
+          f"nearest, distances, k = {what}", rounding)
 
 
 def distances(rng):
@@ -166,6 +199,7 @@ def maps(rng):
                 for z, image in enumerate(mask):
                     want, number = scipy.ndimage.label(image, structure[1])
                     check(np.array_equal(got[z], want) and counts[z] == number, "label, images")
+    labels(rng, tuple(rng.integers(0, 11 if axes == 3 else 25, axes)))
     heights = rng.integers(0, 9, shape[:2]).astype(rng.choice(["int16", "int32", "float32"]))
     outlets, border = rng.random(shape[:2]) < 0.02, bool(rng.integers(2))
     connectivity = int(rng.integers(1, 3))
@@ -186,6 +220,77 @@ def maps(rng):
           f"spill, {heights.shape}, {heights.dtype}, connectivity {connectivity}, border {border}")
     depth = threadmap.spill(heights, connectivity, outlets, border, depth=True)
     check(np.array_equal(depth[wet], (padded[1:-1, 1:-1] - heights)[wet]), "spill, depth")
+
+
+def connected(cells, connectivity, wrap):
+    """(labels of components of equal cells that are not 0, their number), by the definition."""
+    steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * cells.ndim, indexing="ij"), -1)
+    steps = steps.reshape(-1, cells.ndim)
+    steps = steps[np.abs(steps).sum(axis=1) <= connectivity]
+    pad = [(1, 1)] * cells.ndim
+    inside = tuple(slice(1, -1) for _ in pad)
+
+    def around(x, step):
+        x = np.pad(x, pad)
+        for axis in wrap:
+            x = np.moveaxis(x, axis, 0)
+            x[0], x[-1] = x[-2], x[1]
+            x = np.moveaxis(x, 0, axis)
+        return np.roll(x, step, range(cells.ndim))[inside]
+    found = np.arange(1, cells.size + 1).reshape(cells.shape) * (cells != 0)
+    same = [around(cells, step) == cells for step in steps]
+    while cells.size:
+        best = [np.where(one, around(found, step), found) for one, step in zip(same, steps)]
+        new = np.min(best, axis=0)
+        if np.array_equal(new, found):
+            break
+        found = new
+    first = np.unique(found[found > 0])
+    return np.where(found > 0, np.searchsorted(first, found) + 1, 0), len(first)
+
+
+def labels(rng, shape):
+    """Labels of values and with periodic axes, and what is done with labels."""
+    dtypes = [name for name in threadmap.arrays._VALUES  # PyTorch has few operations of the others
+              if threadmap is module or name not in ("uint16", "uint32")]
+    cells = rng.integers(0, 3, shape).astype(rng.choice(dtypes))
+    connectivity = int(rng.integers(1, len(shape) + 1))
+    wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
+    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
+    for values in False, True:
+        got, count = threadmap.label(cells, connectivity, values=values, periodic=[
+            axis - rng.integers(2) * len(shape) for axis in wrap])
+        want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
+        check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
+    faces = collections.Counter()
+    for axis in range(len(shape)):
+        a, b = (np.moveaxis(want, axis, 0)[part].ravel() for part in (slice(1, None), slice(-1)))
+        faces.update((min(p), max(p)) for p in zip(a.tolist(), b.tolist()) if 0 < min(p) < max(p))
+    got = threadmap.contacts(want.astype(rng.choice(["int32", "int64"])))
+    check(sorted((i, j, n) for (i, j), n in faces.items()) == list(zip(*(x.tolist() for x in got))),
+          f"contacts: {what}")
+    least = int(rng.integers(0, 6))
+    big = np.bincount(want.ravel(), minlength=number + 1) >= least
+    labels = want.astype(rng.choice(["int32", "int64"]))
+    before = labels.copy()
+    got = threadmap.remove_small_objects(labels, least)
+    check(np.array_equal(got, want * big[want]) and got.dtype == labels.dtype and
+          np.array_equal(before, labels), f"remove_small_objects: {what}")
+    found, _ = connected((want > 0).astype(int), connectivity, ())
+    big = np.bincount(found.ravel(), minlength=1) >= least
+    got = threadmap.remove_small_objects(want > 0, least, connectivity)
+    check(np.array_equal(got, (found > 0) & big[found]), f"remove_small_objects, a mask: {what}")
+    mask = rng.random(shape) < 0.8
+    holes, number = connected(1 - mask.astype(int), connectivity, ())
+    border = np.ones(shape, bool)
+    border[tuple(slice(1, -1) for _ in shape)] = False
+    border[:] |= 1 in shape
+    full = mask | ~np.isin(holes, holes[border])
+    got = threadmap.binary_fill_holes(mask * 2, connectivity)
+    if not (len(shape) == 3 and shape[0] == 1):  # a volume of one slice has no border there
+        check(np.array_equal(got, full) and got.dtype == bool, f"binary_fill_holes: {what}")
+        if scipy and connectivity == 1:
+            check(np.array_equal(scipy.ndimage.binary_fill_holes(mask), got), "that of scipy")
 
 
 def frames(rng):
@@ -212,6 +317,71 @@ def frames(rng):
         close(call(xyz, xyz[0], atoms, weights), want, f"{call.__name__}, reference", 1e-3)
 
 
+def clusters(rng):
+    n = int(rng.integers(2, 60))
+    d = rng.permutation(n * (n - 1) // 2).astype("float32")  # all different
+    square, cutoff = np.full((n, n), 0.0), float(rng.random() ** 2 * len(d))
+    i, j = np.triu_indices(n, 1)
+    square[i, j] = square[j, i] = d
+    labels, centres, sizes = threadmap.gromos(d, cutoff)
+    left, want = np.ones(n, bool), np.zeros(n, int)
+    for at, (centre, size) in enumerate(zip(centres, sizes)):
+        near = (square <= cutoff) & left & left[:, None]
+        check(centre == near.sum(axis=1).argmax() and size == near[centre].sum(), "gromos")
+        want[near[centre]], left = at, left & ~near[centre]
+    check(not left.any() and np.array_equal(labels, want), f"gromos of {n}, labels")
+    got = threadmap.linkage(d)
+    check(got.shape == (n - 1, 4) and got.dtype == np.float64, "linkage, shape")
+    if scipy:
+        check(np.array_equal(got, scipy.cluster.hierarchy.linkage(d)), f"linkage of {n}")
+
+
+def fractals(rng):
+    rows = ["".join(row) for row in rng.choice(list("#.#"), rng.integers(1, 4, 2))]
+    rows[0] = "#" + rows[0][1:]
+    fractal, cells, r = module.Fractal(*rows), np.ones((1, 1), bool), int(rng.integers(0, 4))
+    for _ in range(r):
+        cells = np.kron(np.array([[mark == "#" for mark in row] for row in rows]), cells)
+    born, survive = (sorted(rng.permutation(9)[:4].tolist()) for _ in range(2))
+    rule = f"B{''.join(map(str, born))}/S{''.join(map(str, survive))}"
+    state, steps = cells * rng.integers(0, 3, cells.shape).astype("uint8"), int(rng.integers(1, 5))
+    want = state != 0
+    for _ in range(steps):
+        padded = np.pad(want.astype(int), 1)
+        near = sum(np.roll(padded, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1))
+        near = near[1:-1, 1:-1] - want
+        want = cells & np.where(want, np.isin(near, survive), np.isin(near, born))
+    got = threadmap.life(state, fractal, steps, rule)
+    check(np.array_equal(got, want) and got.dtype == np.uint8, f"life, {rows}, {r}, {rule}")
+    (k, sx, sy, *_), x, y = fractal.numbers, 0, 0
+    marks = [(v, u) for v, row in enumerate(rows) for u, mark in enumerate(row) if mark == "#"]
+    i = np.arange(k ** r)
+    for m in range(r):  # digit m of i is the replica of level m
+        v, u = np.array(marks).T[:, i // k ** m % k]
+        x, y = x + u * sx ** m, y + v * sy ** m
+    x, y = np.zeros(len(i), int) + x, np.zeros(len(i), int) + y
+    if k > 1:
+        got = threadmap.life(state[y, x], fractal, steps, rule)
+        check(np.array_equal(got, want[y, x]), f"life, compact, {rows}, {r}, {rule}")
+
+
+def pictures(rng):
+    height, width, dwell = map(int, rng.integers(1, 70, 3))
+    c = np.add.outer(1j * (-1 + 2 / height * np.arange(height)),
+                     -1.5 + 2 / width * np.arange(width))
+    z, want = c.copy(), np.zeros(c.shape, int)
+    for _ in range(dwell):
+        inside = np.abs(z) < 2
+        want += inside
+        z = np.where(inside, z * z + c, z)
+    like = threadmap.moved(np.zeros(1)) if threadmap is not module else None
+    got = threadmap.mandelbrot((height, width), dwell=dwell, doubles=True, like=like)
+    check(got.dtype == np.int32 and (got != want).mean() < 0.02, f"mandelbrot, {c.shape}, {dwell}")
+
+
+TESTS = distances, near, maps, frames, clusters, fractals, pictures
+
+
 def older():
     arrays = threadmap.arrays
     loaded, version = dict(arrays._library.loaded), arrays.version
@@ -235,10 +405,19 @@ def refusals():
            "a radius of NaN": (ValueError, lambda: threadmap.groups(x, float("nan"))),
            "a negative radius": (ValueError, lambda: threadmap.pairs_within(x, -1)),
            "a box of two": (ValueError, lambda: threadmap.pairs_within(x, 1, (5, 5))),
+           "a box of 2 x 3": (ValueError, lambda: threadmap.pairs_within(x, 1, np.eye(3)[:2])),
+           "a cell of 2 axes": (ValueError, lambda: threadmap.groups(x[:, :2], 1, np.eye(2))),
+           "parallel vectors": (threadmap.Error, lambda: threadmap.groups(x, 1, np.ones((3, 3)))),
+           "y of 2 axes": (ValueError, lambda: threadmap.nearest(x, 1, y=x[:, :2])),
            "a box of -1": (threadmap.Error, lambda: threadmap.pairs_within(x, 1, (5, 5, -1))),
            "k = 65": (ValueError, lambda: threadmap.nearest(x, 65)),
            "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
            "text": (ValueError, lambda: threadmap.pdist([["a", "b"]])),
+           "values of float64": (ValueError, lambda: threadmap.label(x, values=True)),
+           "periodic images": (ValueError, lambda: threadmap.label(
+               x[None], images=True, periodic=True)),
+           "a periodic axis 2 of 2": (ValueError, lambda: threadmap.label(x, periodic=[2])),
+           "labels of 1 axis": (ValueError, lambda: threadmap.contacts([1, 2])),
            "a mask of 4 axes": (ValueError, lambda: threadmap.label(np.zeros((2, 2, 2, 2)))),
            "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
            "connectivity 3 of 2 axes": (ValueError, lambda: threadmap.label(x, 3)),
@@ -252,6 +431,14 @@ def refusals():
                np.zeros((5, 5, 3)), atoms=[0, 5])),
            "a weight too few": (ValueError, lambda: threadmap.rmsd(
                np.zeros((5, 5, 3)), weights=[1, 1])),
+           "distances of no n": (ValueError, lambda: threadmap.linkage(np.zeros(5))),
+           "a matrix of distances": (ValueError, lambda: threadmap.gromos(np.zeros((3, 2)), 1)),
+           "a rule of 9": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 1, "B9/S")),
+           "no step": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 0)),
+           "a state of 5 x 3": (ValueError, lambda: threadmap.life(x, threadmap.gasket)),
+           "a picture without pixels": (ValueError, lambda: threadmap.mandelbrot((0, 5))),
+           "a window of one line": (threadmap.Error, lambda: threadmap.mandelbrot(
+               (5, 5), (0, 1, 2, 2))),
            "a library of another version": (threadmap.Error, older),
            "an unknown name": (AttributeError, lambda: threadmap.sort)}
     for what, (kind, call) in bad.items():
@@ -265,71 +452,119 @@ def refusals():
             check(False, f"{what} is taken")
 
 
+Device = collections.namedtuple("Device", "id index")
+
+
 class Elsewhere:
-    """An array that claims to be on a GPU, with the names that arrays.py uses of CuPy's and of
-    PyTorch's: what is called and what comes back, without a GPU."""
-    is_cuda, device = True, contextlib.nullcontext()
+    """An array that claims to be on GPU number 1, with the names that arrays.py uses of CuPy's and
+    of PyTorch's: what is called and what comes back, without a GPU."""
+    is_cuda, device = True, Device(1, 1)
     __cuda_array_interface__ = None
 
     def __init__(self, of):
-        self.of, self.shape, self.dtype = of, of.shape, of.dtype
-        self.data = type("data", (), {"ptr": of.ctypes.data})
+        self.of, self.shape, self.dtype, self.flags = of, of.shape, of.dtype, of.flags
+        self.data = types.SimpleNamespace(ptr=of.ctypes.data)
+
+    def __len__(self):
+        return len(self.of)
 
     def __getitem__(self, at):
-        return type(self)(np.asarray(self.of[getattr(at, "of", at)]))
+        return type(self)(self.of[getattr(at, "of", at)])
 
-    def __setitem__(self, at, value):
-        self.of[at.of] = value
+    def argsort(self):
+        return type(self)(self.of.argsort())
+
+    def min(self):
+        return self.of.min()
+
+    def max(self):
+        return self.of.max()
+
+    def get(self):
+        return self.of
+
+    numpy = get
+
+    def cpu(self):
+        return self
 
     def data_ptr(self):
         return self.data.ptr
 
+    def tolist(self):
+        return self.of.tolist()
+
     def to(self, dtype):
         return type(self)(self.of.astype(dtype))
+
+    def is_contiguous(self):
+        return self.of.flags.c_contiguous
 
     def contiguous(self):
         return type(self)(np.ascontiguousarray(self.of))
 
 
-for name in "lt", "le", "ge", "ne", "int", "bool", "len":
-    def forward(self, *others, name=f"__{name}__"):
-        got = getattr(self.of, name)(*others)
-        return type(self)(np.asarray(got)) if others else got
-    setattr(Elsewhere, f"__{name}__", forward)
-for name in "min", "max":
-    setattr(Elsewhere, name, lambda self, name=name: getattr(self.of, name)())
+for name in "add", "mul", "ne", "gt", "rshift", "and":
+    name = f"__{name}__"
+    setattr(Elsewhere, name, lambda self, other, name=name: type(self)(
+        getattr(self.of, name)(other)))
 
 
-def elsewhere(kind):
-    """The module named cupy or torch, whose arrays are those."""
-    array = type("array", (Elsewhere,), {"__module__": kind})
+def elsewhere(kind, raw):
+    """The module named cupy or torch, whose arrays are those; the type of these; and the numbers of
+    the devices that became current: 0 is at first. raw: PyTorch has its faster name of a stream."""
+    array, said = type("array", (Elsewhere,), {"__module__": kind}), [0]
     module = types.ModuleType(kind)
 
     def make(x, dtype=None, device=None):
+        check(kind == "cupy" or device in (None, "cuda", array.device), "torch: a wrong device")
         return x if isinstance(x, array) and dtype is None else array(
             np.array(getattr(x, "of", x), dtype, order="C"))
+
+    def empty(shape, dtype, device=None):
+        check(said[-1] == 1 if kind == "cupy" else device == array.device, "the device of a result")
+        return array(np.empty(shape, dtype))
+
+    @contextlib.contextmanager
+    def switch(device):
+        said.append(getattr(device, "index", device))
+        yield
+        said.append(0)
+
+    def stream(device=None):
+        check(said[-1] == 1 and device in (None, 1, array.device), "the stream of a device")
+        return types.SimpleNamespace(ptr=0, cuda_stream=0)
     module.asarray = module.as_tensor = module.ascontiguousarray = make
-    module.empty = lambda shape, dtype, device=None: array(np.empty(shape, dtype))
+    module.ndarray, module.Tensor, module.empty = array, array, empty
     module.cuda = types.SimpleNamespace(
-        device=lambda device: device, get_current_stream=lambda: types.SimpleNamespace(ptr=0),
-        current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
-    for dtype in "uint8", "int16", "int32", "int64", "float32", "float64":
-        setattr(module, dtype, dtype)
-    return module, array
+        device=switch, Device=switch, get_current_stream=stream, current_stream=stream,
+        current_device=lambda: said[-1], runtime=types.SimpleNamespace(getDevice=lambda: said[-1]))
+    module._C = types.SimpleNamespace()
+    if raw:
+        module._C._cuda_getCurrentRawStream = lambda device: stream(device).ptr
+    for dtype in "bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64":
+        setattr(module, dtype, np.dtype(dtype))
+    return module, array, said
 
 
 def gpus(rng):
-    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind."""
+    """The results of arrays on a GPU are those of NumPy's, and arrays of the same kind. Then the
+    random tests."""
+    global threadmap
     x, images = rng.random((50, 3)), rng.random((4, 20, 30)) < 0.5
     heights = rng.integers(0, 9, (20, 30)).astype("int32")
-    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3),
+    calls = {"pdist": (x,), "pairs_within": (x, 0.3), "graph_within": (x, 0.3), "nearest": (x, 3, 0, True, 2 * np.eye(3), x[:9]),
              "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
-             "label": (images, 1, True), "spill": (heights, 1, heights > 7),
-             "drmsd": (rng.random((4, 6, 3)),),
+             "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
+             "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
+             "spill": (heights, 1, heights > 7),
+             "drmsd": (rng.random((4, 6, 3)),), "gromos": (rng.random(45), 0.3),
+             "linkage": (rng.random(45),), "life": (np.ones((4, 4), "uint8"), threadmap.gasket),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
     threadmap.arrays._library.loaded[False] = threadmap.arrays._library(True)
-    for kind in "cupy", "torch":
-        sys.modules[kind], array = elsewhere(kind)
+    for kind, raw in ("cupy", 0), ("torch", 0), ("torch", 1):
+        sys.modules[kind], array, said = elsewhere(kind, raw)
+        threadmap.arrays._at.spaces.clear()
         for name, (first, *rest) in calls.items():
             call = getattr(threadmap, name)
             want, got = (out if isinstance(out, tuple) else (out,)
@@ -337,7 +572,15 @@ def gpus(rng):
             for one, other in zip(want, got):
                 check(np.array_equal(one, getattr(other, "of", other)) and
                       isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
+            check(said == [0, 1, 0], f"{kind}: {name}: devices {said}")
+            del said[1:]
+        threadmap = Moved(kind)
+        for _ in range(3):
+            for some in TESTS:
+                some(rng)
+        threadmap = module
         del sys.modules[kind]
+    threadmap.arrays._at.spaces.clear()
     del threadmap.arrays._library.loaded[False]
 
 
@@ -375,7 +618,7 @@ def on_gpu(rng):
         with contextlib.suppress(ImportError):
             threadmap = Moved(kind)
             for _ in range(25):
-                for some in distances, near, maps, frames:
+                for some in TESTS:
                     some(rng)
             used.append(kind)
     return used
@@ -439,7 +682,7 @@ def main():
         check(len(said) == 1 and "CPU machine" in str(said[0].message) and
               said[0].filename == __file__, "one warning, of the caller's line")
     for _ in range(25):
-        for some in distances, near, maps, frames:
+        for some in TESTS:
             some(rng)
     gpus(rng)
     refusals()

@@ -1,71 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_library.c: every function of library.h, called from plain C, on random input of random
-// shapes, against its definition by brute force; sizes first, guards around all memory, errors.
-#include "kit.h"
+// test_library.c: the functions of library.h for points and frames, called from plain C, on random
+// input of random shapes, against their definitions by brute force; errors.
+#include "library_check.h"
 #include "molecules/rmsd_check.h"
-
-#include <threadmap/library.h>
-
-static tmap_u64 state = 1;
-static double uniform(void) { return (double)(kit_random(&state) >> 11) * 0x1p-53; }
-static int below(int n) { return (int)kit_below(&state, (tmap_u64)n); }
-
-// ---- device memory with guards ------------------------------------------------------------------
-
-enum { GUARD = 256, MOST = 16 };
-typedef struct device {
-    char *base;
-    tmap_u64 bytes;
-} device;
-static device devices[MOST];
-static int device_count;
-
-// Device memory with a copy of `from`, or poison.
-static void *put(const void *from, tmap_u64 bytes) {
-    device *d = &devices[device_count++];
-    char *image = (char *)memset(malloc(bytes + 2 * GUARD), KIT_POISON, bytes + 2 * GUARD);
-    if (from) memcpy(image + GUARD, from, bytes);
-    d->bytes = bytes;
-    if (threadmap_allocate((void **)&d->base, bytes + 2 * GUARD) ||
-        threadmap_copy(d->base, image, bytes + 2 * GUARD, 0))
-        printf("no memory\n"), exit(1);
-    free(image);
-    return d->base + GUARD;
-}
-
-// Copies device memory to the host.
-static void get(void *to, const void *from, tmap_u64 bytes) {
-    RETURNS(threadmap_copy(to, from, bytes, 0), 0);
-}
-
-// Frees all device memory and checks the guards.
-static void clear(void) {
-    static char guards[2 * GUARD];
-    for (; device_count; --device_count) {
-        const device *d = &devices[device_count - 1];
-        get(guards, d->base, GUARD), get(guards + GUARD, d->base + GUARD + d->bytes, GUARD);
-        expect(kit_all(guards, sizeof guards, KIT_POISON),
-               "memory outside the arrays is unchanged");
-        RETURNS(threadmap_release(d->base), 0);
-    }
-}
-
-// Runs a call: sizes first, a workspace that is too small or not aligned, the work.
-typedef int (*call)(const void *job, void *workspace, tmap_u64 *bytes, void *stream);
-static int run(call f, const void *job) {
-    tmap_u64 bytes = 0, less;
-    char *workspace;
-    int error = f(job, 0, &bytes, 0);
-    if (error) return error;
-    expect(bytes >= 256, "the workspace has 256 bytes or more");
-    workspace = (char *)put(0, bytes), less = bytes - 1;
-    RETURNS(f(job, workspace, &less, 0), THREADMAP_EWORKSPACE);
-    RETURNS(f(job, workspace + 16, &bytes, 0), THREADMAP_EALIGN);
-    RETURNS(f(job, workspace, 0, 0), TMAP_EINVAL);
-    error = f(job, workspace, &bytes, 0);
-    return error ? error : threadmap_wait(0);
-}
-#define RUN(name, job) run((call)threadmap_##name, job)
 
 // ---- points -------------------------------------------------------------------------------------
 
@@ -130,33 +67,65 @@ static void test_pdist(void) {
         }
 }
 
-// A search of whole numbers, whose squares are exact.
-static threadmap_near near_case(int n) {
+// A search of whole numbers, whose squares are exact. sets: 2: there may be a second set.
+static double other[POINTS][3]; // the points j: of the second set, or of the first
+static int others;              // their number
+static threadmap_near near_case(int n, int sets) {
     static const double radii[] = {0, 3, 7.5, 20, 60};
-    threadmap_near by = {0, (tmap_u64)n, 2 + below(2), below(2), radii[below(5)], {0, 0, 0}};
-    const int boxed = below(2);
-    for (int k = 0; k < by.d; ++k)
-        if (boxed && below(4)) by.box[k] = 16 + below(60);
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < 3; ++k) point[i][k] = below(i % 3 ? 16 : 80) - (boxed ? 40 : 0);
+    threadmap_near by = {0, (tmap_u64)n, 2 + below(2), below(2), radii[below(5)], {0, 0, 0}, {0}, 0,
+                         0};
+    const int boxed = below(3), m = sets == 2 && below(2) ? 1 + below(POINTS - 1) : 0;
+    for (int k = 0; k < by.d && boxed == 1; ++k)
+        if (below(4)) by.box[k] = 16 + below(60);
+    for (int i = 0; i < 9 && boxed == 2 && by.d == 3; ++i)
+        by.cell[i] = i % 4 ? (i % 3 < i / 3 ? below(41) - 20 : 0) : 40 + below(30);
+    if (by.cell[0] > 0 && below(3) == 0) by.cell[6] = by.cell[7] = by.cell[8] = 0; // a film
+    for (int i = 0; i < n + m; ++i)
+        for (int k = 0; k < 3; ++k)
+            point[i % POINTS][k] = below(i % 3 ? 16 : boxed == 2 ? 40 : 80) - (boxed == 1 ? 40 : 0);
+    if (m) {
+        by.m = (tmap_u64)m, by.others = put_points(m, by.d, by.type);
+        memcpy(other, point, sizeof other);
+        for (int i = 0; i < n; ++i) point[i][0] += below(3) - 1;
+    }
     by.points = put_points(n, by.d, by.type);
+    if (!m) memcpy(other, point, sizeof other);
+    others = m ? m : n;
     return by;
 }
 
+// Of the nearest image, for points in a cube of 40. It moves a difference d by 2 |d| at most, which
+// limits the multiples of the vectors: sides are 40 or more, the others' parts along them up to 20.
+static double square_in_cell(const double *cell, const double *d) {
+    double best = 1e30;
+    for (int at = 0; at < 385; ++at) {
+        const int of[3] = {at % 11 - 5, at / 11 % 7 - 3, at / 77 - 2};
+        double sum = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double t = d[k] + of[0] * cell[k] + of[1] * cell[3 + k] + of[2] * cell[6 + k];
+            sum += t * t;
+        }
+        best = sum < best ? sum : best;
+    }
+    return best;
+}
+
 static double square_of(const threadmap_near *by, int i, int j) {
-    double sum = 0;
+    double d[3], sum = 0;
+    for (int k = 0; k < 3; ++k) d[k] = point[i][k] - other[j][k];
+    if (by->cell[0] > 0) return square_in_cell(by->cell, d);
     for (int k = 0; k < by->d; ++k) {
-        double t = point[i][k] - point[j][k];
-        if (by->box[k] > 0) t -= by->box[k] * rint(t / by->box[k]);
-        sum += t * t;
+        if (by->box[k] > 0) d[k] -= by->box[k] * rint(d[k] / by->box[k]);
+        sum += d[k] * d[k];
     }
     return sum;
 }
 static int near_pair(const threadmap_near *by, int i, int j) {
-    return i != j && square_of(by, i, j) <= by->radius * by->radius;
+    return (by->m || i != j) && square_of(by, i, j) <= by->radius * by->radius;
 }
-static tmap_u64 index_of(const void *array, int wide, tmap_u64 i) {
-    return wide ? ((const tmap_u64 *)array)[i] : ((const tmap_u32 *)array)[i];
+static void near_more(const threadmap_near *by) {
+    kit_more(", radius %g, box %g %g %g, cell of %g, second set of %llu", by->radius, by->box[0],
+             by->box[1], by->box[2], by->cell[0], by->m);
 }
 static int is_distance(const threadmap_near *by, const void *values, tmap_u64 at, int i, int j) {
     const double got = value(values, by->type, at), want = sqrt(square_of(by, i, j));
@@ -165,17 +134,19 @@ static int is_distance(const threadmap_near *by, const void *values, tmap_u64 at
 
 static void test_pairs(int n) {
     static unsigned char seen[POINTS][POINTS];
-    threadmap_pairs_job job = {near_case(n), 0, 0, 0, 0, 0, below(2), below(2)};
+    threadmap_pairs_job job = {near_case(n, 2), 0, 0, 0, 0, 0, below(2), below(2)};
     const threadmap_near *by = &job.near_by;
     const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
     tmap_u64 want = 0, count, *i = (tmap_u64 *)kit_host(room * 8),
              *j = (tmap_u64 *)kit_host(room * 8);
     double *values = (double *)kit_host(room * 8);
-    kit_case("pairs n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d, both %d", n, by->d,
-             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.wide, job.both);
+    kit_case("pairs n = %d, d = %d, type %d, wide %d, both %d", n, by->d, by->type, job.wide,
+             job.both);
+    near_more(by);
     memset(seen, 0, sizeof seen);
     for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b) want += near_pair(by, a, b) && (job.both || a < b);
+        for (int b = 0; b < others; ++b)
+            want += near_pair(by, a, b) && (job.both || by->m || a < b);
     job.count = (tmap_u64 *)put(0, 8), job.capacity = below(2) ? want : want / 2;
     if (job.capacity) {
         job.i = put(0, job.capacity * size), job.j = put(0, job.capacity * size);
@@ -189,22 +160,22 @@ static void test_pairs(int n) {
     if (job.values) get(values, job.values, job.capacity * (by->type ? 8 : 4));
     for (tmap_u64 e = 0; e < job.capacity; ++e) {
         const tmap_u64 a = index_of(i, job.wide, e), b = index_of(j, job.wide, e);
-        const int in = a < (tmap_u64)n && b < (tmap_u64)n && (job.both || a < b);
+        const int in = a < (tmap_u64)n && b < (tmap_u64)others && (job.both || by->m || a < b);
         expect(in && near_pair(by, (int)a, (int)b) && !seen[a][b]++, "a pair of the list");
         if (job.values && in) expect(is_distance(by, values, e, (int)a, (int)b), "a distance");
     }
 }
 
 static void test_graph(int n) {
-    threadmap_graph_job job = {near_case(n), 0, 0, 0, 0, below(2)};
+    threadmap_graph_job job = {near_case(n, 2), 0, 0, 0, 0, below(2)};
     const threadmap_near *by = &job.near_by;
     const tmap_u64 room = POINTS * POINTS, size = job.wide ? 8 : 4;
     tmap_u64 starts[POINTS + 1], at = 0, all = 0, *columns = (tmap_u64 *)kit_host(room * 8);
     double *values = (double *)kit_host(room * 8);
-    kit_case("graph n = %d, d = %d, type %d, radius %g, box %g %g %g, wide %d", n, by->d, by->type,
-             by->radius, by->box[0], by->box[1], by->box[2], job.wide);
+    kit_case("graph n = %d, d = %d, type %d, wide %d", n, by->d, by->type, job.wide);
+    near_more(by);
     for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b) all += (tmap_u64)near_pair(by, a, b);
+        for (int b = 0; b < others; ++b) all += (tmap_u64)near_pair(by, a, b);
     job.capacity = below(2) ? all : all / 2;
     job.starts = (tmap_u64 *)put(0, ((tmap_u64)n + 1) * 8);
     if (job.capacity) job.columns = put(0, job.capacity * size);
@@ -216,8 +187,8 @@ static void test_graph(int n) {
     for (int a = 0; a < n; ++a) {
         tmap_u64 end = at;
         expect(starts[a] == at, "a row's start");
-        for (int b = 0; b < n; ++b) end += (tmap_u64)near_pair(by, a, b);
-        for (int b = 0; b < n && end <= job.capacity; ++b) {
+        for (int b = 0; b < others; ++b) end += (tmap_u64)near_pair(by, a, b);
+        for (int b = 0; b < others && end <= job.capacity; ++b) {
             if (!near_pair(by, a, b)) continue;
             expect(index_of(columns, job.wide, at) == (tmap_u64)b, "a column");
             if (job.values) expect(is_distance(by, values, at, a, b), "a distance");
@@ -229,13 +200,13 @@ static void test_graph(int n) {
 }
 
 static void test_groups(int n) {
-    threadmap_groups_job job = {near_case(n), 0, 0, below(2), (tmap_u32)(below(2) * below(9))};
+    threadmap_groups_job job = {near_case(n, 1), 0, 0, below(2), (tmap_u32)(below(2) * below(9))};
     const threadmap_near *by = &job.near_by;
     tmap_u32 want[POINTS], dense[POINTS], got[POINTS], count, groups = 0;
     int moved = 1, core[POINTS];
-    kit_case("groups n = %d, d = %d, type %d, radius %g, box %g %g %g, dense %d, min_points %u", n,
-             by->d, by->type, by->radius, by->box[0], by->box[1], by->box[2], job.dense,
-             job.min_points);
+    kit_case("groups n = %d, d = %d, type %d, dense %d, min_points %u", n, by->d, by->type,
+             job.dense, job.min_points);
+    near_more(by);
     for (int i = 0; i < n; ++i) {
         tmap_u32 points = 1;
         for (int j = 0; j < n; ++j) points += (tmap_u32)near_pair(by, i, j);
@@ -261,15 +232,15 @@ static void test_groups(int n) {
 
 // Widths of bins are powers of two and squares exact, so that each distance has one right bin.
 static void test_histogram(int n) {
-    threadmap_histogram_job job = {near_case(n), 0, 0};
+    threadmap_histogram_job job = {near_case(n, 2), 0, 0};
     threadmap_near *by = &job.near_by;
     const double wide = below(2) ? 4 : 1.0 / 32;
     tmap_u64 want[4096] = {0}, got[4096];
     job.bins = 1 + (tmap_u32)below(below(3) ? 20 : 4096), by->radius = job.bins * wide;
-    kit_case("histogram n = %d, d = %d, type %d, radius %g, box %g %g %g, %u bins", n, by->d,
-             by->type, by->radius, by->box[0], by->box[1], by->box[2], job.bins);
+    kit_case("histogram n = %d, d = %d, type %d, %u bins", n, by->d, by->type, job.bins);
+    near_more(by);
     for (int i = 0; i < n; ++i)
-        for (int j = i + 1; j < n; ++j) {
+        for (int j = by->m ? 0 : i + 1; j < others; ++j) {
             const double square = square_of(by, i, j);
             tmap_u32 bin = 0;
             if (square > by->radius * by->radius) continue;
@@ -284,218 +255,38 @@ static void test_histogram(int n) {
 }
 
 static void test_nearest(int n) {
-    threadmap_nearest_job job = {near_case(n), 0, 0, 1 + below(below(2) ? 64 : 12), below(2)};
-    threadmap_near *by = &job.near_by;
-    const int width = threadmap_nearest_width(job.k), rows = n * width;
-    tmap_u32 *got = (tmap_u32 *)kit_host((tmap_u64)rows * 4);
+    threadmap_nearest_job job = {near_case(n, 2), 0,       0, 1 + below(below(2) ? 64 : 12),
+                                 below(2),        below(2)};
+    const threadmap_near *by = &job.near_by;
+    const int rows = n * job.k;
+    tmap_u64 *got = (tmap_u64 *)kit_host((tmap_u64)rows * 8);
     double *distances = (double *)kit_host((tmap_u64)rows * 8);
-    for (int k = 0; k < 3; ++k) by->box[k] = 0;
-    kit_case("nearest n = %d, d = %d, type %d, k = %d, radius %g, self %d", n, by->d, by->type,
-             job.k, by->radius, job.self);
-    HOLDS(width >= job.k && width <= 64);
-    job.numbers = (tmap_u32 *)put(0, (tmap_u64)rows * 4);
+    kit_case("nearest n = %d, d = %d, type %d, k = %d, self %d, wide %d", n, by->d, by->type, job.k,
+             job.self, job.wide);
+    near_more(by);
+    job.numbers = put(0, (tmap_u64)rows * (job.wide ? 8 : 4));
     job.distances = put(0, (tmap_u64)rows * (by->type ? 8 : 4));
     RETURNS(RUN(nearest, &job), 0);
-    get(got, job.numbers, (tmap_u64)rows * 4);
+    get(got, job.numbers, (tmap_u64)rows * (job.wide ? 8 : 4));
     get(distances, job.distances, (tmap_u64)rows * (by->type ? 8 : 4));
     for (int i = 0; i < n; ++i) {
         unsigned char used[POINTS] = {0};
         for (int x = 0; x < job.k; ++x) {
-            tmap_u32 best = ~0u; // of equal distances the smaller number
-            for (int j = 0; j < n; ++j) {
+            const tmap_u64 at = (tmap_u64)(i * job.k + x);
+            int best = -1; // of equal distances the smaller number
+            for (int j = 0; j < others; ++j) {
                 const double square = square_of(by, i, j);
-                if (used[j] || (i == j && !job.self)) continue;
+                if (used[j] || (i == j && !job.self && !by->m)) continue;
                 if (by->radius > 0 && square >= by->radius * by->radius) continue;
-                if (best == ~0u || square < square_of(by, i, (int)best)) best = (tmap_u32)j;
+                if (best < 0 || square < square_of(by, i, best)) best = j;
             }
-            EXPECT(got[i * width + x] == best, "point %d, entry %d", i, x);
-            if (best == ~0u)
-                expect(value(distances, by->type, (tmap_u64)(i * width + x)) > 1e38, "infinity");
+            const tmap_u64 want = best >= 0 ? (tmap_u64)best : job.wide ? (tmap_u64)others : ~0u;
+            EXPECT(index_of(got, job.wide, at) == want, "point %d, entry %d", i, x);
+            if (best < 0)
+                expect(value(distances, by->type, at) > 1e38, "infinity");
             else
-                used[best] = 1,
-                expect(is_distance(by, distances, (tmap_u64)(i * width + x), i, (int)best),
-                       "a distance");
+                used[best] = 1, expect(is_distance(by, distances, at, i, best), "a distance");
         }
-    }
-}
-
-// ---- maps ---------------------------------------------------------------------------------------
-
-enum { SIDE = 80, DEEP = 5, CELLS = SIDE * SIDE };
-static int cell[CELLS], want[CELLS], width, height, depth;
-
-// The sum of the differences of two cells' places along each axis, 9 where one is more than 1.
-static int apart(int a, int b) {
-    const int dx = abs(a % width - b % width), dz = abs(a / width / height - b / width / height);
-    const int dy = abs(a / width % height - b / width % height);
-    return dx > 1 || dy > 1 || dz > 1 ? 9 : dx + dy + dz;
-}
-
-// Sets `want` to the components of equal cells that are not 0; returns how many begin in a slice.
-// sums: the largest `apart` of neighbours. batch: slices are images.
-static void components(int cells, int sums, int batch, tmap_u64 *counts) {
-    static int todo[CELLS];
-    int labels = 0;
-    memset(want, 0, sizeof want);
-    for (int i = 0; i < cells; ++i) {
-        int many = 1;
-        const int z = i / (width * height);
-        if (i % (width * height) == 0 && batch) labels = 0, counts[z] = 0;
-        if (!cell[i] || want[i]) continue;
-        want[i] = ++labels, todo[0] = i, counts[batch ? z : 0] = (tmap_u64)labels;
-        while (many) {
-            const int from = todo[--many];
-            for (int dz = -1; dz <= 1; ++dz)
-                for (int dy = -1; dy <= 1; ++dy)
-                    for (int dx = -1; dx <= 1; ++dx) {
-                        const int to = from + (dz * height + dy) * width + dx;
-                        if (to < 0 || to >= cells || want[to] || cell[to] != cell[from]) continue;
-                        if (apart(from, to) > sums || (batch && to / (width * height) != z))
-                            continue;
-                        want[to] = labels, todo[many++] = to;
-                    }
-        }
-    }
-}
-
-// Cells on the device: with a pitch, in a type of library.h.
-static void *put_cells(int type, int pitch, int rows) {
-    char *image = (char *)kit_zeroed((tmap_u64)(pitch * rows) * 4 + 4);
-    for (int y = 0; y < rows; ++y)
-        for (int x = 0; x < width; ++x) {
-            const int v = cell[y * width + x], at = y * pitch + x;
-            if (type == THREADMAP_I16) ((short *)(void *)image)[at] = (short)v;
-            if (type == THREADMAP_I32) ((int *)(void *)image)[at] = v;
-            if (type == THREADMAP_FLOAT) ((float *)(void *)image)[at] = (float)v;
-            if (type == THREADMAP_U8 || type == THREADMAP_MASK) image[at] = (char)v;
-            if (type == THREADMAP_BITS && v)
-                ((tmap_u32 *)(void *)image)[y * pitch + x / 32] |= 1u << x % 32;
-        }
-    return put(image,
-               (tmap_u64)(pitch * rows) * (type == THREADMAP_I16                            ? 2
-                                           : type == THREADMAP_U8 || type == THREADMAP_MASK ? 1
-                                                                                            : 4));
-}
-
-static void check_labels(const void *labels, int cells, int wide) {
-    tmap_u64 *got = (tmap_u64 *)kit_host((tmap_u64)cells * 8);
-    get(got, labels, (tmap_u64)cells * (wide ? 8 : 4));
-    for (int i = 0; i < cells; ++i)
-        EXPECT(index_of(got, wide, (tmap_u64)i) == (tmap_u64)want[i], "cell %d", i);
-}
-
-static void test_label(void) {
-    const int type = below(6), eight = below(2), gap = below(2) * below(9);
-    tmap_u64 count = 0, found;
-    width = 1 + below(SIDE), height = 1 + below(SIDE), depth = 1;
-    const int masked = type >= THREADMAP_MASK, dense = 1 + below(6);
-    for (int i = 0; i < width * height; ++i)
-        cell[i] = masked ? below(dense) > 0 : 1 + below(3); // a map of values has no 0
-    const int pitch = (type == THREADMAP_BITS ? (width + 31) / 32 : width) + gap;
-    threadmap_label_job job = {{put_cells(type, pitch, height), (tmap_u64)width, (tmap_u64)height,
-                                gap ? (tmap_u64)pitch : 0, 0, 0, type, eight ? 8 : 4},
-                               0,
-                               (tmap_u64 *)put(0, 8),
-                               below(2)};
-    kit_case("label %d x %d, type %d, pitch %d, %d neighbours", width, height, type, pitch,
-             job.map.connectivity);
-    job.labels = put(0, (tmap_u64)(width * height) * (job.wide ? 8 : 4));
-    components(width * height, eight ? 2 : 1, 0, &count);
-    RETURNS(RUN(label, &job), 0);
-    get(&found, job.count, 8);
-    EXPECT(found == count, "%llu components, not %llu", found, count);
-    check_labels(job.labels, width * height, job.wide);
-}
-
-static void test_label3(void) {
-    static const int neighbours[] = {6, 18, 26, 4, 8};
-    const int kind = below(5), batch = kind > 2, bits = below(2), dense = 2 + below(4);
-    tmap_u64 counts[DEEP] = {0}, found[DEEP];
-    width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
-    const int cells = width * height * depth;
-    for (int i = 0; i < cells; ++i) cell[i] = below(dense) == 0;
-    threadmap_label3_job job = {put_cells(bits ? THREADMAP_BITS : THREADMAP_MASK,
-                                          bits ? (width + 31) / 32 : width, height * depth),
-                                (tmap_u64)width,
-                                (tmap_u64)height,
-                                (tmap_u64)depth,
-                                0,
-                                0,
-                                bits,
-                                neighbours[kind],
-                                0,
-                                (tmap_u64 *)put(0, batch ? 8 * (tmap_u64)depth : 8),
-                                below(2)};
-    kit_case("label3 %d x %d x %d, bits %d, %d neighbours", width, height, depth, bits,
-             job.neighbours);
-    job.labels = put(0, (tmap_u64)cells * (job.wide ? 8 : 4));
-    components(cells, batch ? kind - 2 : kind + 1, batch, counts);
-    RETURNS(RUN(label3, &job), 0);
-    get(found, job.count, batch ? 8 * (tmap_u64)depth : 8);
-    for (int z = 0; z < (batch ? depth : 1); ++z) expect(found[z] == counts[z], "a count");
-    check_labels(job.labels, cells, job.wide);
-}
-
-// Lowers `want` to the least over neighbours of the greater of their level and the cell's height.
-static void relax(int sums, int limit) {
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (int i = 0; i < width * height; ++i)
-            for (int n = 0; n < 9; ++n) {
-                const int to = i + (n / 3 - 1) * width + n % 3 - 1;
-                if (to < 0 || to >= width * height || apart(i, to) > sums) continue;
-                const int level = want[to] > cell[i] ? want[to] : cell[i];
-                if (level < want[i] && level < limit) want[i] = level, moved = 1;
-            }
-    }
-}
-
-static void test_water(int flood) {
-    static const int types[] = {THREADMAP_I16, THREADMAP_I32, THREADMAP_FLOAT};
-    const int type = types[below(3)], eight = below(2), high = 1000000, deep = below(2);
-    width = 1 + below(SIDE), height = 1 + below(SIDE), depth = 1;
-    const int cells = width * height, level = flood ? 5 : high;
-    unsigned char *mask = (unsigned char *)kit_zeroed((tmap_u64)cells);
-    tmap_u64 seeds[6];
-    for (int i = 0; i < cells; ++i) cell[i] = below(10), want[i] = high;
-    for (int k = 0; k < 3; ++k) {
-        const int at = below(cells);
-        seeds[2 * k] = (tmap_u64)(at % width), seeds[2 * k + 1] = (tmap_u64)(at / width);
-        mask[at] = 1;
-        if (cell[at] < level) want[at] = cell[at];
-    }
-    const threadmap_map map = {put_cells(type, width, height),
-                               (tmap_u64)width,
-                               (tmap_u64)height,
-                               0,
-                               0,
-                               0,
-                               type,
-                               eight ? 8 : 4};
-    const int outlets = flood ? 0 : below(2), bytes = flood ? (deep ? 4 : 1) : deep || type ? 4 : 2;
-    for (int i = 0; i < cells; ++i)
-        if (outlets &&
-            (i % width == 0 || i % width == width - 1 || i < width || i >= cells - width))
-            want[i] = cell[i];
-    relax(eight ? 2 : 1, level);
-    kit_case("%s %d x %d, type %d, %d neighbours, depth %d, outlets %d", flood ? "flood" : "spill",
-             width, height, type, map.connectivity, deep, outlets);
-    void *out = put(0, (tmap_u64)(cells * bytes)), *got = kit_host((tmap_u64)(cells * bytes));
-    const threadmap_spill_job spill = {map, put(mask, (tmap_u64)cells), out, deep, outlets};
-    const threadmap_flood_job wet = {map, (tmap_u64 *)put(seeds, sizeof seeds),
-                                     3,   level,
-                                     out, deep ? THREADMAP_FLOOD_DEPTH : THREADMAP_FLOOD_U8};
-    RETURNS(flood ? RUN(flood, &wet) : RUN(spill, &spill), 0);
-    get(got, out, (tmap_u64)(cells * bytes));
-    for (int i = 0; i < cells; ++i) {
-        const double v = bytes == 1                        ? ((unsigned char *)got)[i]
-                         : bytes == 2                      ? ((short *)got)[i]
-                         : deep || type == THREADMAP_FLOAT ? (double)((float *)got)[i]
-                                                           : ((int *)got)[i];
-        const int in = want[i] < high;
-        const double right =
-            flood ? (deep ? (in ? level - cell[i] : 0) : in) : (deep ? want[i] - cell[i] : want[i]);
-        EXPECT(v == right, "cell %d: %g, not %g", i, v, right);
     }
 }
 
@@ -652,16 +443,23 @@ static void test_clusters(void) {
         expect(got[i] == labels[(int)labels[n + i]], "a label of linkage");
     }
     expect(count == found, "the number of components");
+    double *z = (double *)kit_host((tmap_u64)n * 32);
+    RETURNS(threadmap_linkage_matrix(edges, (tmap_u64)n, labels, z), 0);
+    for (int i = 0; i < n - 1; ++i)
+        expect(z[4 * i] < z[4 * i + 1] && z[4 * i + 2] == (double)edges[i].distance, "a row of z");
+    if (n > 2) edges[n - 2] = edges[0];
+    RETURNS(threadmap_linkage_matrix(edges, (tmap_u64)n, labels, z), n > 2 ? TMAP_EINVAL : 0);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
 
 static void test_errors(void) {
     tmap_u64 bytes = 0, count = 7;
-    threadmap_pairs_job pairs = {{0, 10, 3, 0, 1, {0, 0, 0}}, 0, 0, 0, 0, 0, 0, 0};
+    threadmap_pairs_job pairs = {{0, 10, 3, 0, 1, {0}, {0}, 0, 0}, 0, 0, 0, 0, 0, 0, 0};
     threadmap_pdist_job pdist = {0, 0, 10, 3, 0, 0, 0, 0};
     threadmap_label_job label = {{0, 5, 5, 0, 0, 0, THREADMAP_MASK, 4}, 0, 0, 0};
-    threadmap_nearest_job nearest = {{0, 10, 3, 0, 0, {0, 0, 0}}, 0, 0, 65, 0};
+    threadmap_nearest_job nearest = {{0, 10, 3, 0, 0, {0}, {0}, 0, 0}, 0, 0, 65, 0, 0};
+    threadmap_groups_job groups = {{0, 10, 3, 0, 1, {0}, {0}, 0, 5}, 0, 0, 0, 0};
     kit_case("errors");
     RETURNS(threadmap_pdist(0, 0, &bytes, 0), TMAP_EINVAL);
     RETURNS(threadmap_pdist(&pdist, 0, 0, 0), TMAP_EINVAL);
@@ -684,7 +482,7 @@ static void test_errors(void) {
     RETURNS(RUN(pairs, &pairs), 0);
     get(&count, pairs.count, 8), clear();
     HOLDS(count == 0), count = 7;
-    threadmap_histogram_job bins = {{0, 0, 3, 0, 1, {0, 0, 0}}, 0, 0};
+    threadmap_histogram_job bins = {{0, 0, 3, 0, 1, {0}, {0}, 0, 0}, 0, 0};
     RETURNS(RUN(histogram, &bins), TMAP_EINVAL); // no bins
     bins.bins = 1, bins.near_by.radius = 0;
     RETURNS(RUN(histogram, &bins), TMAP_EINVAL);
@@ -697,8 +495,11 @@ static void test_errors(void) {
     bins.bins = (1u << 31) + 1;
     RETURNS(RUN(histogram, &bins), TMAP_ERANGE);
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
-    nearest.k = 3, nearest.near_by.box[1] = 5;
+    nearest.k = 3, nearest.near_by.cell[1] = 5, nearest.near_by.cell[4] = 1; // parallel
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    nearest.near_by.d = 2, nearest.near_by.cell[1] = 0;
+    RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
+    RETURNS(RUN(groups, &groups), TMAP_EINVAL); // of two sets
     label.map.connectivity = 6;
     RETURNS(RUN(label, &label), TMAP_EINVAL);
     label.map.connectivity = 4;
@@ -713,16 +514,12 @@ static void test_errors(void) {
 
 int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
-    void *memory = 0;
-    if (threadmap_allocate(&memory, 256)) return puts("SKIP: no device"), 77;
-    threadmap_release(memory);
+    if (no_device()) return 77;
     test_errors();
     for (int round = 0; round < rounds; ++round) {
         const int n = round % 4 ? 1 + below(POINTS - 1) : 1 + below(3);
         test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
-        test_groups(n), clear(), test_nearest(n), clear(), test_label(), clear();
-        test_histogram(n), clear();
-        test_label3(), clear(), test_water(0), clear(), test_water(1), clear();
+        test_groups(n), clear(), test_nearest(n), clear(), test_histogram(n), clear();
         test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
     }
     return kit_end("test_library");

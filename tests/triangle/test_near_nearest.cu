@@ -2,7 +2,7 @@
 // test_near_nearest: the k nearest against sorting all distances: every small n and some larger ones,
 // 1 to 8 coordinates, floats and doubles, one set and two, orders, points that coincide or are not
 // finite, three measures, with and without the point itself, limits, more neighbours than points;
-// shares and grids.
+// rows that are cut short, numbers of 8 bytes; shares and grids.
 #define TMAPI_NEAR_UNITS 48u // so that small sizes have runs of leaves
 #define TMAPI_NEAR_ITEMS 30u
 #include "triangle/near_check.h"
@@ -119,10 +119,14 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 others) {
         j.second = prepared(second, kit_to_device(b, (tmap_u64)m * k->d * k->size),
                             order_of(state, second, b));
     }
-    const tmap_u64 cells = (tmap_u64)n * k->k;
+    const tmap_u32 row = kit_random(state) % 2 ? 1 + (tmap_u32)(kit_random(state) % k->k) : 0;
+    const tmap_u32 many = row ? row : k->k;
+    const int wide = kit_random(state) % 2;
+    const tmap_u64 cells = (tmap_u64)n * many;
     const int bare = kit_random(state) % 4 == 0; // numbers alone
     tmap_near_plan plan;
-    j.to.numbers = (tmap_u32 *)kit_guarded(cells * 4), j.to.limit = limit;
+    j.to.numbers = (tmap_u32 *)kit_guarded(cells * (wide ? 8 : 4)), j.to.limit = limit;
+    j.to.row = row, j.to.wide = wide;
     if (!bare) j.to.distances = kit_guarded(cells * k->size);
     if (!bare) j.to.counts = (tmap_u32 *)kit_guarded(n * 4ull);
     CHECK(tmap_near_nearest_plan_make(shape, k->kernel, &plan));
@@ -137,19 +141,22 @@ static void run(tmap_u64 *state, tmap_u32 n, tmap_u32 others) {
         CHECK(tmap_near_launch(&some, &j, 0));
         first += count;
     }
-    const tmap_u32 *numbers = (const tmap_u32 *)kit_to_host(j.to.numbers, cells * 4),
-                   *counts = NULL;
+    const void *numbers = kit_to_host(j.to.numbers, cells * (wide ? 8 : 4));
+    const tmap_u32 *counts = NULL;
     const unsigned char *distances = NULL;
     if (!bare) distances = (const unsigned char *)kit_to_host(j.to.distances, cells * k->size);
     if (!bare) counts = (const tmap_u32 *)kit_to_host(j.to.counts, n * 4ull);
     neighbour *want = (neighbour *)kit_host((m + 1) * sizeof *want);
     tmap_u64 wrong[3] = {0, 0, 0};
     for (tmap_u32 i = 0; i < n; ++i) {
-        const tmap_u32 count = want_of(k, shape, a, b, m, i, two, &j, want);
-        for (tmap_u32 x = 0; x < k->k; ++x) {
-            const tmap_u64 at = (tmap_u64)i * k->k + x;
+        tmap_u32 count = want_of(k, shape, a, b, m, i, two, &j, want);
+        if (count > many) count = many;
+        for (tmap_u32 x = 0; x < many; ++x) {
+            const tmap_u64 at = (tmap_u64)i * many + x;
+            const tmap_u64 got =
+                wide ? ((const tmap_u64 *)numbers)[at] : ((const tmap_u32 *)numbers)[at];
             double v = x < count ? want[x].measure : (double)INFINITY;
-            wrong[0] += numbers[at] != (x < count ? want[x].number : 0xffffffffu);
+            wrong[0] += got != (x < count ? want[x].number : wide ? m : 0xffffffffu);
             if (bare) continue;
             if (k->size == 8) {
                 if (k->root) v = sqrt(v);

@@ -66,12 +66,15 @@ typedef struct tmap_near_k {
     int root; // 1: distances are roots of measures; 0: measures
 } tmap_near_k;
 
-// Where neighbours are written, in the order of your array, k of each point; device memory.
+// Where neighbours are written, in the order of your array, k of each point; device memory. Members
+// that are 0 are as if they were not there.
 typedef struct tmap_near_nearest_to {
     tmap_u32 *numbers; // of the neighbours, nearest first; 2^32 - 1: there is none
     void *distances;   // floats or doubles, infinite where there is none; or 0
     tmap_u32 *counts;  // neighbours of each point, up to k; or 0
     double limit;      // only points with a smaller measure; 0: any
+    tmap_u32 row;      // the k of a point that are written, 1 to k.k; 0: all
+    int wide;          // 1: numbers have 8 bytes; none is the number of points that are searched
 } tmap_near_nearest_to;
 
 // Bounds for measures along the first `axes` coordinates, computed by differences: the square of
@@ -394,15 +397,20 @@ TMAP_DEVICE void tmapi_near_search_all(tmapi_near_search *s, const tmap_near_box
 TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_entry last,
                                          const tmapi_near_entry *list,
                                          const tmap_near_nearest_to *to) {
-    const tmap_u64 at = s->own * (tmap_u64)s->k.k;
+    const tmap_u32 row = to->row && to->row < s->k.k ? to->row : s->k.k;
+    const tmap_u32 none = s->plan->others ? s->plan->others : s->plan->set.n;
+    const tmap_u64 at = s->own * (tmap_u64)row;
     tmap_u32 count = 0;
     if (s->own >= s->plan->set.n) return;
 #pragma unroll
     for (tmap_u32 x = 0; x < TMAP_NEAR_K_MAX; ++x) {
-        if (x >= s->k.k) continue;
+        if (x >= s->k.k || x >= row) continue;
         const int is =
             threadIdx.x % 32 < s->count && tmapi_near_before(list[x], last, s->points.size);
-        to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
+        if (to->wide)
+            ((tmap_u64 *)to->numbers)[at + x] = is ? list[x].number : none;
+        else
+            to->numbers[at + x] = is ? list[x].number : 0xffffffffu;
         if (s->points.size == 8) {
             const double v =
                 is ? tmapi_near_double(list[x]) : __longlong_as_double(0x7ff0000000000000);
@@ -422,9 +430,9 @@ TMAP_DEVICE void tmapi_near_search_write(const tmapi_near_search *s, tmapi_near_
 // finite has no neighbours and is none. plan: of tmap_near_nearest_plan_make; a share writes the
 // points of its own leaves. points.a, points.b: prepared sets. All threads of all blocks call it,
 // in blocks of TMAP_NEAR_THREADS threads. measure, bound: __device__ functions without barriers or
-// collectives. to->numbers: n * k.k of them at a multiple of 4; to->distances: at a multiple of
-// their size. Exactness: the result depends neither on the order nor on the grid. A measure that is
-// NaN or infinite is no neighbour's.
+// collectives. to->numbers: n * k.k of them, or n * to->row; they and to->distances are at a
+// multiple of their size. Exactness: the result depends neither on the order nor on the grid. A
+// measure that is NaN or infinite is no neighbour's.
 // Errors: a plan of another kind, or k.k outside 1 to TMAP_NEAR_K_MAX: nothing is written. Cost:
 // for each leaf the boxes that are nearer to one of its points than this point's worst neighbour;
 // for each point of these leaves that is near the leaf the measure. 8 candidates enter a list of 16
