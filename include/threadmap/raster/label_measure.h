@@ -55,17 +55,16 @@ TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
 }
 
-// Entry of a label, or of a pair, among those of a table, a power of two; `entries` if there is no
-// free one.
-TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmap_u64 *labels, tmap_u32 entries, tmap_u64 label) {
+// Entry of a label, or of a pair, among those of a table; TMAPI_LABEL_TABLE if there is no free one.
+TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmap_u64 *labels, tmap_u64 label) {
     tmap_u32 at = ((tmap_u32)label * 0x9e3779b1u + (tmap_u32)(label >> 32) * 0x85ebca6bu) >> 16;
     for (tmap_u32 k = 0; k < TMAPI_LABEL_TRIES; ++k, ++at) {
-        tmap_u64 *place = labels + at % entries;
+        tmap_u64 *place = labels + at % TMAPI_LABEL_TABLE;
         tmap_u64 there = *(volatile tmap_u64 *)place;
         if (there == 0) there = atomicCAS(place, 0ull, label);
-        if (there == 0 || there == label) return at % entries;
+        if (there == 0 || there == label) return at % TMAPI_LABEL_TABLE;
     }
-    return entries;
+    return TMAPI_LABEL_TABLE;
 }
 
 // Adds a part of a component to its shape.
@@ -118,7 +117,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
             const tmap_u32 right = x + (31 - (tmap_u32)__clz((int)same)) - lane;
             if (label[k] == 0 || label[k] > job.components || (same & ((1u << lane) - 1))) continue;
             if (job.images) label[k] += (z0 + z) * job.components;
-            const tmap_u32 at = tmapi_label_table_find(table->label, TMAPI_LABEL_TABLE, label[k]);
+            const tmap_u32 at = tmapi_label_table_find(table->label, label[k]);
             if (at < TMAPI_LABEL_TABLE) {
                 atomicAdd(table->area + at, area);
                 tmapi_label_least(table->first + at, s);

@@ -25,8 +25,6 @@ typedef struct tmap_label_contact {
 
 // ---- contacts -----------------------------------------------------------------------------------
 
-#define TMAPI_LABEL_PAIRS 2048u // of a box, in its table
-
 // The argument of the kernel. limit: pairs beyond which the table is too full. areas: 0: pairs are
 // inserted, 1: their areas are added.
 typedef struct tmapi_label_touching {
@@ -103,15 +101,15 @@ TMAP_DEVICE tmap_u32 tmapi_label_touching_of(const tmapi_label_touching *job, tm
 // next one along each axis.
 static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
     tmapi_label_touching_kernel(tmapi_label_touching job) {
-    __shared__ tmap_u64 pairs[TMAPI_LABEL_PAIRS];
-    __shared__ tmap_u32 areas[TMAPI_LABEL_PAIRS];
+    __shared__ tmap_u64 pairs[TMAPI_LABEL_TABLE];
+    __shared__ tmap_u32 areas[TMAPI_LABEL_TABLE];
     const tmap_u32 ly = job.log[1], rows = 1u << (ly + job.log[2]), lane = threadIdx.x % 32;
     const tmap_u32 x = blockIdx.x % job.across * 32 + lane, row0 = blockIdx.x / job.across;
     const tmap_u32 y0 = row0 % job.down << ly, z0 = row0 / job.down << job.log[2];
     const tmap_u32 run = (rows * 32 + blockDim.x - 1) / blockDim.x, begin = threadIdx.x / 32 * run;
     tmap_u32 below = 0; // the cell of the next row
     if (job.areas && *job.found > job.room) return;
-    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_PAIRS; i += blockDim.x) pairs[i] = areas[i] = 0;
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_TABLE; i += blockDim.x) pairs[i] = areas[i] = 0;
     __syncthreads();
     for (tmap_u32 row = begin; row < begin + run && row < rows; ++row) {
         const tmap_u32 y = y0 + (row & ((1u << ly) - 1)), z = z0 + (row >> ly);
@@ -127,15 +125,15 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_MEASURE)
             const tmap_u32 low = own < next[k] ? own : next[k], high = own ^ next[k] ^ low;
             const tmap_u64 pair = (tmap_u64)low << 32 | high;
             if (low == 0 || low == high) continue;
-            const tmap_u32 at = tmapi_label_table_find(pairs, TMAPI_LABEL_PAIRS, pair);
-            if (at < TMAPI_LABEL_PAIRS)
+            const tmap_u32 at = tmapi_label_table_find(pairs, pair);
+            if (at < TMAPI_LABEL_TABLE)
                 atomicAdd(areas + at, 1u);
             else
                 tmapi_label_pair_add(&job, pair, 1);
         }
     }
     __syncthreads();
-    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_PAIRS; i += blockDim.x)
+    for (tmap_u32 i = threadIdx.x; i < TMAPI_LABEL_TABLE; i += blockDim.x)
         if (pairs[i]) tmapi_label_pair_add(&job, pairs[i], areas[i]);
 }
 
