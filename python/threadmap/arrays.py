@@ -67,8 +67,8 @@ def _library(cpu):
         try:
             library = ctypes.CDLL(paths[0])
         except OSError as error:
-            raise Error(f"{error}. Build it with meson setup build -Dlibrary=enabled, and name its "
-                        "folder in THREADMAP_LIBRARY") from error
+            raise Error(f"{error}. docs/python.md has the commands that build it; name its folder in "
+                        "THREADMAP_LIBRARY") from error
         major, minor, patch = map(int, version().split("."))
         if library.threadmap_version() != major * 1000000 + minor * 1000 + patch:
             raise Error(f"{library._name} is of another version than this module, {version()}")
