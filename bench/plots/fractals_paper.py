@@ -264,9 +264,11 @@ def paper_results(data):
 
 
 def beside_published(rows, published, launch):
-    """Rows of a launch of ours, without a verdict where the paper's own form has one of the same claim."""
+    """Rows of a launch of ours, without those whose claim has a verdict by the paper's own form; the gains of tiles
+    stay, without a verdict."""
     theirs = {row[0].replace(f", {PUBLISHED}", launch) for row in published if row[3] != "-"}
-    return [[*row[:3], "-", row[4]] if row[0] in theirs else row for row in rows]
+    return [[*row[:3], "-", row[4]] if row[0] in theirs else row for row in rows
+            if row[0] not in theirs or row[0].startswith("× BB") and "tiles" in row[0]]
 
 
 def table_fractal_claims(data):

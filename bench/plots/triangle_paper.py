@@ -362,7 +362,7 @@ def claims_as_published(results):
 
 def table_triangle_claims(data):
     """Paper 002: what it says, beside its set-up here: blocks of 16 x 16, N up to 30720. Where EDM as published has a
-    verdict of a claim, ours has none."""
+    verdict of a claim, ours has no row."""
     results = data["triangle"]
     if not triangle_sizes(results) or not measured(data):
         return NOTHING
@@ -371,5 +371,5 @@ def table_triangle_claims(data):
                    claims_of_outlook, claims_of_forms):
         claims(c)
     theirs = {row[0] for row in published if row[3] != "-"}
-    ours = [[*row[:3], "-", row[4]] if f"{row[0]}, as published" in theirs else row for row in c.rows]
+    ours = [row for row in c.rows if f"{row[0]}, as published" not in theirs]
     return table(CLAIMS, beside(ours, THEIR_DATA) + published)
