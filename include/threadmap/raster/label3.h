@@ -29,8 +29,10 @@
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells
 //     write   gives cells their labels
-// A run of values is a run of one value, groups have one row, and a tile has 256 words: their cells
-// are in shared memory, where each is compared with its neighbours.
+// A run of values is a run of one value, groups have one row, and a tile has 256 words. A word's
+// values become as many planes as they have bits, words of a bit a cell: 32 cells are equal to those
+// above them where no plane differs. A tile's planes are in shared memory; those of the words at its
+// sides are stored, for `unite`.
 // Unions happen in any order, but a parent's first cell is always before its child's, so roots do
 // not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
@@ -202,7 +204,7 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
             tmapi_label3_same is = {0, 0, 0};
             if (k >= 0 && f.tile)
                 is = same_of[k];
-            else if (both && (cross || more))
+            else if (w.all && v.all && (cross || more))
                 is = tmapi_label3_compare(tmapi_label3_planes_of(job, w.runs),
                                           tmapi_label3_planes_of(job, v.runs),
                                           tmap_label3_size(job->kind) * 8);
@@ -224,7 +226,9 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
                 ~(straight << 1 & w.all & ~w.row[1]); // the first touch of each pair of runs
             straight &= ~(k == 0 ? known.y : k == 1 ? known.z : 0);
             if (k >= 2) {
-                const tmap_u32 need = ~(front | (k == 2 ? above : f.tile ? same_of[4].straight : 0));
+                const tmap_u32 need = ~(front | (k == 2   ? above
+                                                 : f.tile ? same_of[4].straight
+                                                          : 0));
                 straight &= need, left &= need, right &= need;
             }
         } else if (k >= 0) {
@@ -564,49 +568,59 @@ typedef struct tmapi_label3_around {
 
 // Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
 // these cells. Collective for the warp.
-TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmap_u64 i, const int values) {
+TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmapi_label3_forest f, tmap_u64 i,
+                                    const int values) {
     const tmapi_label3_job *job = &a->job;
     const tmap_u32 size[3] = {job->width, job->height, job->depth}, n = (tmap_u32)job->neighbours;
-    const tmap_u32 axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
-    tmap_u32 axis = 0, cell[3] = {0, 0, 0}, mine = ~0u;
-    tmap_u64 touch = ~0ull;
+    const int axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
+    tmap_u32 axis = 0, mine = ~0u, count = 0;
+    int done = 0;
     while (axis < 3 && i >= a->cells[axis]) i -= a->cells[axis++];
-    const tmap_u32 u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2; // the other axes
-    if (axis < 3) {
-        cell[u] = (tmap_u32)(i % size[u]), cell[v] = (tmap_u32)(i / size[u]);
-        mine = tmapi_label3_run_of(job, cell, values);
-    }
-    for (tmap_u32 k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
-        const tmap_u32 du = k % 3, dv = k / 3; // 2: one back
-        tmap_u32 to[3] = {cell[0], cell[1], cell[2]}, its = ~0u;
-        int there = mine != ~0u && touch == ~0ull && 1u + (du > 0) + (dv > 0) <= axes;
-        if (there) {
-            to[axis] = size[axis] - 1;
-            to[u] += du ? du == 1 ? 1 : size[u] - 1 : 0,
-                to[v] += dv ? dv == 1 ? 1 : size[v] - 1 : 0;
-            if (du && (du == 1) != (to[u] < size[u])) there = a->periodic >> u & 1;
-            if (dv && (dv == 1) != (to[v] < size[v])) there = there && a->periodic >> v & 1;
-            to[u] -= to[u] < size[u] ? 0 : size[u], to[v] -= to[v] < size[v] ? 0 : size[v];
-            if (there) its = tmapi_label3_run_of(job, to, values);
-            if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+    const tmap_u32 u = axis == 0 ? 1 : 0, of = axis == 0 ? size[1] : size[0]; // the next axis
+    const tmap_u32 second = (tmap_u32)(i / of), first = (tmap_u32)(i - (tmap_u64)second * of);
+    const tmap_u32 cell[3] = {axis == 0 ? 0 : first,
+                              axis == 0   ? first
+                              : axis == 1 ? 0
+                                          : second,
+                              axis == 2 ? 0 : second};
+    if (axis < 3) mine = tmapi_label3_run_of(job, cell, values);
+#pragma unroll 1
+    for (int k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
+        const int du = k % 3, dv = k / 3; // 2: one back
+        int there = mine != ~0u && !done && 1 + (du > 0) + (dv > 0) <= axes;
+        tmap_u32 to[3], its = ~0u;
+#pragma unroll
+        for (tmap_u32 e = 0; e < 3; ++e) {
+            const int by = e == axis ? 2 : e == u ? du : dv;
+            to[e] = cell[e] + (by == 2 ? ~0u : (tmap_u32)by);
+            if (to[e] < size[e]) continue;
+            there = there && a->periodic >> e & 1;
+            to[e] = by == 2 ? size[e] - 1 : 0;
         }
-        if (k == 0) { // then the others are of its component; the lane before may do the same
-            if (its != ~0u) touch = (tmap_u64)mine << 32 | its;
-            const tmap_u64 before = __shfl_up_sync(~0u, touch, 1);
-            if (threadIdx.x % 32 && before == touch) its = ~0u;
-        }
-        if (its != ~0u) tmapi_label3_join(job, mine, its, values);
+        if (there) its = tmapi_label3_run_of(job, to, values);
+        if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+        done |= k == 0 && its != ~0u; // then the others are of its component
+        const tmap_u32 lanes = __ballot_sync(~0u, its != ~0u);
+        if (its != ~0u)
+            f.queue[count + tmapi_raster_count(lanes & ((1u << threadIdx.x % 32) - 1))] =
+                (tmap_u64)mine << 32 | its;
+        count += tmapi_raster_count(lanes);
+        while (count >= (k < 8 ? 32u : 1u)) count = tmapi_label3_flush(job, f, count, values);
     }
 }
 
 // Unites runs over the ends of periodic axes.
-static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF, 4)
     tmapi_label3_close_kernel(tmapi_label3_around a) {
+    __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE], queue[2 * TMAPI_LABEL3_HALF];
+    const tmapi_label3_forest f = {a.job.parent, 0, recent, queue + threadIdx.x / 32 * 64};
     const tmap_u64 i = (tmap_u64)blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
+    recent[threadIdx.x] = recent[threadIdx.x + TMAPI_LABEL3_HALF] = 0; // no pair
+    __syncthreads();
     if (a.job.kind > TMAP_LABEL3_BITS)
-        tmapi_label3_close(&a, i, 1);
+        tmapi_label3_close(&a, f, i, 1);
     else
-        tmapi_label3_close(&a, i, 0);
+        tmapi_label3_close(&a, f, i, 0);
 }
 
 // Gives each run its root; marks and counts the first cells of components. A root does not change
@@ -705,17 +719,19 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         const tmap_u32 run = tmapi_raster_count(starts & ((2u << column) - 1)) - (some & 1);
         const tmap_u64 a = one ? tmapi_label_get(names, names_k + run, wide) : 0;
         const tmap_u64 b = some != one ? tmapi_label_get(names, names_k + run + 1, wide) : 0;
+        tmap_u32 of = names_k + tmapi_raster_count(starts & ((2u << column) - 1)) - 1;
         tmap_u64 name[4];
         if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c)
             if (!values)
                 name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
-            else { // each of the four can be a run of its own
-                const tmap_u32 upto = starts << (31 - (column + c) % 32);
-                const tmap_u32 of = names_k + tmapi_raster_count(upto) - 1;
-                name[c] = cells >> c & 1 && c < each ? tmapi_label_get(names, of, wide) : 0;
-            }
+            else if (c < each && cells >> c & 1) { // each of the four can be a run of its own
+                const tmap_u32 new_run = c ? starts >> column >> c & 1 : 1;
+                of += c ? new_run : 0;
+                name[c] = new_run ? tmapi_label_get(names, of, wide) : name[c - (c > 0)];
+            } else
+                name[c] = 0;
         if (each == 4)
             tmapi_label_put4((char *)job->labels + (wide ? to * 8 : to * 4), name, wide);
         else
@@ -749,9 +765,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
 // TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
-// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 4.5 for
-// values, 1.5 for a
-// batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 5.8,
+// 6.8 or 8.8 for values of 1, 2 or 4 bytes, 1.5 for a batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
 // blocks have 64 KB of shared memory (7.5) takes 0.25 more; more for maps that fill their tiles in
 // part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,

@@ -76,9 +76,10 @@ typedef struct tmapi_label3_job {
                       // k) 256 + w
     tmap_u32 *first;  // a bit a cell: the first one of its component
     void *labels;
-    tmap_u32 *ends;   // of a word of values: its first and its last one
-    tmap_u32 *planes; // of the words at a tile's sides along y and z: a bit of each value, 256 words
-                      // of a tile one after the other
+    tmap_u32 *ends; // of a word of values: its first and its last one
+    tmap_u32
+        *planes; // of the words at a tile's sides along y and z: a bit of each value, 256 words
+                 // of a tile one after the other
 } tmapi_label3_job;
 
 // A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: of a volume,
@@ -116,8 +117,9 @@ TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
         (tmap_u32 *)(w + tmapi_raster_part(&end, (tmap_u64)job->tiles << (TMAPI_LABEL3_RUNS + 2)));
     job->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * rows * 4));
     job->ends = job->bits + groups * 2;
-    job->planes = (tmap_u32 *)(w + tmapi_raster_part(
-                                       &end, values ? groups * tmap_label3_size(job->kind) * 32 : 0));
+    job->planes =
+        (tmap_u32 *)(w + tmapi_raster_part(&end,
+                                           values ? groups * tmap_label3_size(job->kind) * 32 : 0));
     return end;
 }
 
