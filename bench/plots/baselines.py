@@ -21,7 +21,7 @@ OURS = {
     "rmsd_matrix", "rmsd_frames",
     # height maps and masks
     "regions", "regions_bits", "regions_depth", "again", "again_bits", "first_bits", "levels", "spill", "tmap_label",
-    "label3", "label3_bits", "label3_measure", "label3_values", "label3_roots", "label3_periodic",
+    "label3", "label3_bits", "label3_measure", "label3_values", "label3_roots", "label3_periodic", "label3_classes",
     "label_contacts", "tmap_label_roots", "picture",
     # regions found at run time
     "ask", "ask_sbr", "ask_mbr", "chosen",

@@ -16,7 +16,7 @@
 typedef struct components {
     tmap_label3_map map; // bytes without gaps
     tmap_u64 cells, count;
-    unsigned char *mask; // 0 or 1
+    unsigned char *mask; // 0, or the value of the cell's component
     tmap_u32 *parents;   // in the end the first cell of a cell's component
     tmap_u32 *marks;     // of labels, or what a bench keeps
 } components;
@@ -57,7 +57,7 @@ static __global__ void components_runs(components c) {
     BENCH_EACH(i, c.cells) {
         const tmap_u64 x = i % c.map.width;
         tmap_u32 back = 0;
-        while (c.mask[i] && back < x && back < 64 && c.mask[i - back - 1]) ++back;
+        while (c.mask[i] && back < x && back < 64 && c.mask[i - back - 1] == c.mask[i]) ++back;
         c.parents[i] = c.mask[i] ? (tmap_u32)i - back : COMPONENTS_NONE;
     }
 }
@@ -79,9 +79,11 @@ static __global__ void components_link(components c) {
             const tmap_u64 to = (tmap_u64)((nz * h + ny) * w + nx);
             tmap_u32 a = (tmap_u32)i, b = (tmap_u32)to;
             if (abs(dx) + abs(dy) + abs(dz) > most || nx < 0 || nx >= w || ny < 0 || ny >= h ||
-                nz < 0 || !c.mask[to])
+                nz < 0 || c.mask[to] != c.mask[i])
                 continue;
-            if (k != 12 && x > 0 && nx > 0 && c.mask[i - 1] && c.mask[to - 1]) continue;
+            if (k != 12 && x > 0 && nx > 0 && c.mask[i - 1] == c.mask[i] &&
+                c.mask[to - 1] == c.mask[i])
+                continue;
             for (;;) {
                 tmap_u32 high;
                 a = components_root(c.parents, a), b = components_root(c.parents, b);
@@ -126,7 +128,7 @@ static void components_verify(const components *c) {
     parents = (const tmap_u32 *)kit_to_host(c->parents, c->cells * 4);
     values = (double *)kit_host(c->cells * sizeof *values);
     first = (tmap_u64 *)kit_host((flat ? c->map.depth : 1) * sizeof *first);
-    for (tmap_u64 i = 0; i < c->cells; ++i) values[i] = mask[i] ? 1 : (double)NAN;
+    for (tmap_u64 i = 0; i < c->cells; ++i) values[i] = mask[i] ? mask[i] : (double)NAN;
     const label_cells cells = {c->map.width, c->map.height, c->map.depth, c->map.neighbours,
                                values};
     const label_truth t = label_truth_of(&cells);

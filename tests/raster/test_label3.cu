@@ -204,6 +204,17 @@ static void test_sizes(int full) {
     }
 }
 
+// Values of few cells, whose tiles touch over columns alone, and of many: all kinds.
+static void test_values(int full) {
+    static const int kinds[] = {SPARSE, NOISE, BALLS, WALLS};
+    for (int i = 0; i < (full ? 240 : 24); ++i) {
+        test_case c = make(34 + i % 3 * 16, 35, 36, i % 3, kinds[i / 3 % 4]);
+        c.map.kind = TMAP_LABEL3_U8 + i % 4 + (i / 4 % 2 ? TMAP_LABEL3_NOT_ZERO : 0);
+        c.map.pitch = c.map.width + c.seed % 2 * 30, c.map.slice = c.map.pitch * 35;
+        check(&c);
+    }
+}
+
 // Images side by side and below each other, that fill a block's rows or not.
 static void test_batches(int full) {
     static const tmap_u64 sizes[][3] = {{256, 70, 5},  {200, 150, 3}, {512, 66, 3},  {64, 65, 17},
@@ -344,6 +355,7 @@ int main(void) {
     test_plans();
     test_random(kit_full ? 2000 : 300);
     test_sizes(kit_full);
+    test_values(kit_full);
     test_batches(kit_full);
     return kit_end("label3");
 }

@@ -29,8 +29,10 @@
 //     roots   gives each run its root, and marks the first cell of each component
 //     sum     scans the counts of first cells
 //     write   gives cells their labels
-// A run of values is a run of one value, groups have one row, and a tile has 256 words: their cells
-// are in shared memory, where each is compared with its neighbours.
+// A run of values is a run of one value, groups have one row, and a tile has 256 words. A word's
+// values become as many planes as they have bits, words of a bit a cell: 32 cells are equal to those
+// above them where no plane differs. A tile's planes are in shared memory; those of the words at its
+// sides are stored, for `unite`.
 // Unions happen in any order, but a parent's first cell is always before its child's, so roots do
 // not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
@@ -131,6 +133,10 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
         const tmap_u32 number = tmapi_label3_number(job, at, values);
         w.all = tmapi_label3_group(job, number, w.row, values);
         w.runs = tmapi_label3_runs(number, values);
+        if (values) {
+            const uint2 ends = ((const uint2 *)job->ends)[number];
+            w.row[2] = ends.x, w.row[3] = ends.y;
+        }
     }
     return w;
 }
@@ -139,29 +145,6 @@ TMAP_DEVICE tmapi_label3_near tmapi_label3_look(const tmapi_label3_job *job, tma
 TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 which) {
     return (which & 1 ? w->row[0] : 0) | (which & 2 ? w->row[1] : 0) | (which & 4 ? w->row[2] : 0) |
            (which & 8 ? w->row[3] : 0);
-}
-
-// The bytes of the cells of a word of the map.
-TMAP_DEVICE const char *tmapi_label3_cells(const tmapi_label3_job *job, tmapi_label3_at at) {
-    const tmap_u64 cell = at.z * job->slice + at.y * job->pitch + at.x * 32;
-    return (const char *)job->cells + cell * tmap_label3_size(job->kind);
-}
-
-// Cells of a word of values with the values of those around another one. whole: 0: the first and
-// the last cell. sides: 1, 2: there may be a word to the left, to the right.
-TMAP_DEVICE tmapi_label3_same tmapi_label3_same_across(const tmapi_label3_job *job,
-                                                       tmapi_label3_at at, tmapi_label3_at to,
-                                                       int whole, int sides) {
-    const tmapi_label3_same none = {0, 0, 0};
-    const tmap_u32 size = tmap_label3_size(job->kind), left = job->width - at.x * 32;
-    tmapi_label3_words w = {0, 0, 0, 0, left < 32 ? left : 32, whole};
-    if (!(whole || sides) || at.x >= job->nx || at.y >= job->ny || at.z >= job->nz ||
-        to.y >= job->ny || to.z >= job->nz)
-        return none;
-    w.word = tmapi_label3_cells(job, at), w.facing = tmapi_label3_cells(job, to);
-    if (sides & 1 && at.x) w.left = w.facing - size;
-    if (sides & 2 && at.x + 1 < job->nx) w.right = w.facing + 32 * size;
-    return tmapi_label3_compare(&w, tmapi_label3_kind(job));
 }
 
 // Unites the runs of a word with those of words before it: of its tile if f.tile, else of other
@@ -173,9 +156,14 @@ TMAP_DEVICE tmapi_label3_same tmapi_label3_same_across(const tmapi_label3_job *j
 //     over columns too, neighbours   all  18,26 18,26  26    26
 //
 // With 18 neighbours and two slices, straight touches are of any rows and the others of one row.
-// known: straight touches that need no union, of the first three steps. Of values, which have
-// groups of one row, a row that faces another one touches it where values are the same. same: of
-// values in a tile: these cells, of all steps. Collective for the warp.
+// known: straight touches that need no union, of the first three steps. Collective for the warp.
+//
+// Of values, which have groups of one row, a row that faces another one touches it where values are
+// the same. same: of values in a tile: these cells, of steps 0 to 3, then of the word below. A touch
+// needs no union
+// - over columns, if the cell has the value of the one next to it that the other one is straight of
+// - in step 2, if the cell above or the one before has the value: these touch both
+// - in step 3, if the cell below or the one before has it.
 TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_forest f,
                                     tmapi_label3_at at, uint3 known,
                                     const tmapi_label3_same *same_of, const int values) {
@@ -183,7 +171,14 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
     const int steps = n == 6 ? 2 : 4;
     const tmap_u32 facing = job->gz > 1 ? 0x48cau : job->gy > 1 ? 0x123au : 0x11u;
     const tmapi_label3_near w = tmapi_label3_look(job, f, at.x, at.y, at.z, 1, values);
-    tmap_u32 count = 0, lanes;
+    tmap_u32 count = 0, lanes, above = 0, front = 0, linked = 0;
+    const int own_r = values && steps == 4; // step -1 looks to the right too
+    // steps 0 and 1 of words that step 2 or 3 compares with another tile: a bit each
+    tmap_u32 side = 0;
+    if (values && steps == 4 && !f.tile) {
+        side = (at.z ^ (at.z - 1)) >> job->lz ? 1 : 0;
+        if (((at.y ^ (at.y - 1)) | (at.y ^ (at.y + 1))) >> job->ly) side |= 2;
+    }
 #pragma unroll 1
     for (int k = -1; k < steps; ++k) {
         const tmap_u32 y = at.y + (k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0);
@@ -192,31 +187,50 @@ TMAP_DEVICE void tmapi_label3_touch(const tmapi_label3_job *job, tmapi_label3_fo
         const int cross = ((at.y ^ y) >> job->ly | (at.z ^ z) >> job->lz) != 0;
         const int sides = k < 0 || n == 26 || (n == 18 && k < 2); // over columns too
         const int cross_l = cross || (sides && (at.x ^ (at.x - 1)) >> job->lx);
-        const int cross_r = cross || (sides && k >= 0 && (at.x ^ (at.x + 1)) >> job->lx);
+        const int cross_r = cross || (sides && (k >= 0 || own_r) && (at.x ^ (at.x + 1)) >> job->lx);
         const int use_l = sides && (f.tile || cross_l),
-                  use_r = sides && k >= 0 && (f.tile || cross_r);
-        if (!f.tile && !__any_sync(~0u, cross_l || cross_r)) continue;
+                  use_r = sides && (k >= 0 || own_r) && (f.tile || cross_r);
+        const int more = values && k >= 0 && side >> k & 1;
+        if (!f.tile && !__any_sync(~0u, cross_l || cross_r || more)) continue;
         const tmapi_label3_near v =
-            tmapi_label3_look(job, f, at.x, y, z, f.tile || cross_l || cross_r, values);
+            tmapi_label3_look(job, f, at.x, y, z, f.tile || cross_l || cross_r || more, values);
         const tmapi_label3_near l = tmapi_label3_look(job, f, at.x - 1, y, z, use_l, values);
         const tmapi_label3_near r = tmapi_label3_look(job, f, at.x + 1, y, z, use_r, values);
         const tmap_u32 last = tmapi_label3_node(&l, 1u << 31, values); // run of the word l
         // cells that touch one straight, to the left, to the right
         tmap_u32 straight = 0, left = w.all & l.all >> 31 & ~known.x, right = 0;
         if (values) {
-            const tmapi_label3_at to = {at.x, y, z};
-            const tmapi_label3_same is =
-                f.tile ? same_of[k + 1]
-                       : tmapi_label3_same_across(job, at, to, cross, (use_l ? 1 : 0) | use_r * 2);
-            straight = k < 0 ? 0 : is.straight & w.all & v.all;
-            left = is.left & w.all & (k < 0 ? l.all >> 31 : v.all << 1 | l.all >> 31);
-            right = is.right & w.all & (v.all >> 1 | r.all << 31);
-            if (!sides) left = 0;
-            if (!sides || k < 0) right = 0;
-            left &= ~(straight | straight << 1), right &= ~(straight | straight >> 1);
+            const tmap_u32 both = w.all & v.all;
+            tmapi_label3_same is = {0, 0, 0};
+            if (k >= 0 && f.tile)
+                is = same_of[k];
+            else if (w.all && v.all && (cross || more))
+                is = tmapi_label3_compare(tmapi_label3_planes_of(job, w.runs),
+                                          tmapi_label3_planes_of(job, v.runs),
+                                          tmap_label3_size(job->kind) * 8);
+            else if (k >= 0)
+                is.straight = (w.row[2] == v.row[2]) | (tmap_u32)(w.row[3] == v.row[3]) << 31;
+            straight = is.straight & both, left = is.left & w.all & v.all << 1;
+            right = is.right & w.all & v.all >> 1;
+            if (l.all >> 31 && l.row[3] == w.row[2]) left |= w.all & 1;
+            if (r.all & 1 && r.row[2] == w.row[3]) right |= w.all & 1u << 31;
+            if (k < 0) linked = (left & 1) | right, right = 0;
+            if (k == 0) above = straight;
+            if (k == 1) front = straight;
+            if (k >= 0 && sides) {
+                left &= ~(straight | straight << 1 | (linked & 1));
+                right &= ~(straight | straight >> 1 | (linked & 1u << 31));
+            } else if (k >= 0)
+                left = right = 0;
             straight &=
                 ~(straight << 1 & w.all & ~w.row[1]); // the first touch of each pair of runs
             straight &= ~(k == 0 ? known.y : k == 1 ? known.z : 0);
+            if (k >= 2) {
+                const tmap_u32 need = ~(front | (k == 2   ? above
+                                                 : f.tile ? same_of[4].straight
+                                                          : 0));
+                straight &= need, left &= need, right &= need;
+            }
         } else if (k >= 0) {
             const tmap_u32 mine = tmapi_label3_some(&w, 0x2135u >> 4 * k & 15);
             const tmap_u32 rows = facing >> 4 * k & 15, its = tmapi_label3_some(&v, rows);
@@ -298,8 +312,8 @@ TMAP_DEVICE uint3 tmapi_label3_plant(const tmapi_label3_job *job, tmapi_label3_f
     if (values) {
         up[0] = tmapi_label3_look(job, f, in.x, at[0].y, in.z, 1, 1);
         up[1] = tmapi_label3_look(job, f, in.x, in.y, at[1].z, 1, 1);
-        touch[0] = same[1].straight & w->all & up[0].all;
-        touch[1] = same[2].straight & w->all & up[1].all;
+        touch[0] = same[0].straight & w->all & up[0].all;
+        touch[1] = same[1].straight & w->all & up[1].all;
     } else if (job->gz == 1) {
         const tmapi_label3_near l = tmapi_label3_look(job, f, in.x - 1, in.y, in.z, 1, 0);
         const tmapi_label3_near of_l = tmapi_label3_look(job, f, in.x - 1, at[0].y, in.z, 1, 0);
@@ -371,6 +385,7 @@ TMAP_DEVICE void tmapi_label3_local(const tmapi_label3_job *job, tmapi_label3_fo
     const tmapi_label3_near w = tmapi_label3_look(job, f, in.x, in.y, in.z, 1, values);
     tmap_u32 node = i;
     uint3 known;
+    if (values) ((uint2 *)job->ends)[number] = make_uint2(w.row[2], w.row[3]);
     if (!values && log == 2)
         ((uint4 *)job->bits)[number] = f.tile[i];
     else if (values || log)
@@ -408,60 +423,97 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local(&job, f, in, 0, 0);
 }
 
-// Copies the cells of a warp's words to shared memory, `step` words apart. Collective for the warp.
-TMAP_DEVICE void tmapi_label3_stage(const char *from, tmap_u32 cells, tmap_u32 *to, tmap_u32 step) {
-    const tmap_u32 lane = threadIdx.x % 32;
+// The values of the word at `from`, of which `cells` belong to the map: 0 after them. memory: the
+// warp's part of shared memory, for words that a lane cannot read. Collective for the warp.
+TMAP_DEVICE void tmapi_label3_load(const char *from, tmap_u32 cells, tmap_u32 *memory, tmap_u32 *c,
+                                   const tmap_u32 size) {
+    const tmap_u32 lane = threadIdx.x % 32, step = 8 * size + 1; // in another bank
+    if (!__any_sync(~0u, cells && (cells < 32 || (tmap_u64)from % 16))) {
+#pragma unroll
+        for (tmap_u32 k = 0; k < 8 * size; k += 4) {
+            const uint4 v = cells ? __ldcs((const uint4 *)from + k / 4) : make_uint4(0, 0, 0, 0);
+            c[k] = v.x, c[k + 1] = v.y, c[k + 2] = v.z, c[k + 3] = v.w;
+        }
+        return;
+    }
 #pragma unroll 8
     for (tmap_u32 k = 0; k < 32; ++k) {
         const char *of = (const char *)__shfl_sync(~0u, (tmap_u64)from, (int)k);
-        const tmap_u32 n = __shfl_sync(~0u, cells, (int)k);
-        if (lane >= n) continue;
-        if (step == tmapi_label3_step(4))
-            to[k * step + lane] = ((const tmap_u32 *)of)[lane];
-        else if (step == tmapi_label3_step(2))
-            ((unsigned short *)(to + k * step))[lane] = ((const unsigned short *)of)[lane];
+        const int in = lane < __shfl_sync(~0u, cells, (int)k);
+        if (size == 4)
+            memory[k * step + lane] = in ? ((const tmap_u32 *)of)[lane] : 0;
+        else if (size == 2)
+            ((unsigned short *)(memory + k * step))[lane] =
+                in ? ((const unsigned short *)of)[lane] : (unsigned short)0;
         else
-            ((unsigned char *)(to + k * step))[lane] = ((const unsigned char *)of)[lane];
+            ((unsigned char *)(memory + k * step))[lane] =
+                in ? ((const unsigned char *)of)[lane] : (unsigned char)0;
     }
+    __syncwarp();
+#pragma unroll
+    for (tmap_u32 k = 0; k < 8 * size; ++k) c[k] = memory[lane * step + k];
 }
 
-// The same for values. Their cells are in shared memory until the runs of the tile are planted.
-static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
+// Stores the planes of a word of values of a size in shared memory; at the sides of a tile also in
+// the workspace. Returns the word, where its runs start, and its ends. Collective for the block.
+TMAP_DEVICE uint4 tmapi_label3_pack_values(const tmapi_label3_job *job, tmap_u32 *memory, int side,
+                                           const tmap_u32 size) {
+    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1);
+    const tmap_u32 number = blockIdx.x << log | i;
+    const tmapi_label3_at at = tmapi_label3_place(job, number, 1);
+    const int inside = at.x < job->nx && at.y < job->ny && at.z < job->nz;
+    const tmap_u32 left = inside ? job->width - at.x * 32 : 0, cells = left < 32 ? left : 32;
+    const tmap_u64 first = at.z * job->slice + at.y * job->pitch + at.x * 32;
+    tmap_u32 *planes = tmapi_label3_planes_of(job, tmapi_label3_runs(number, 1));
+    tmap_u32 c[32], nan = 0, some = 0, differ = 1;
+    tmapi_label3_load((const char *)job->cells + first * size, cells,
+                      memory + i / 32 * 32 * (8 * size + 1), c, size);
+    if (size == 4 && tmapi_label3_kind(job) == TMAP_LABEL3_F32) {
+#pragma unroll
+        for (tmap_u32 k = 0; k < 32; ++k) {
+            if (c[k] == 0x80000000u) c[k] = 0;
+            if ((c[k] & 0x7fffffffu) > 0x7f800000u) nan |= 1u << k;
+        }
+    }
+    uint4 word = {cells < 32 ? (1u << cells) - 1 : ~0u, 0, c[0] & ~0u >> (32 - 8 * size),
+                  c[8 * size - 1] >> (32 - 8 * size)};
+    tmapi_label3_planes(c, 8 * size);
+    __syncthreads();
+#pragma unroll
+    for (tmap_u32 p = 0; p < 8 * size; ++p) {
+        memory[p << log | i] = c[p], some |= c[p], differ |= c[p] ^ c[p] << 1;
+        if (side) planes[p << log] = c[p];
+    }
+    word.x &= ~nan & (job->kind & TMAP_LABEL3_NOT_ZERO ? some : ~0u), word.y = word.x & differ;
+    return word;
+}
+
+// The same for values. Their planes are in shared memory until the runs of the tile are planted.
+static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1), 4)
     tmapi_label3_local_values_kernel(tmapi_label3_job job) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1);
-    const tmap_u32 size = tmap_label3_size(job.kind), step = tmapi_label3_step(size);
+    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1), size = tmap_label3_size(job.kind);
     uint4 *tile = tmapi_label3_memory;
     tmap_u64 *queue = (tmap_u64 *)(tile + (1u << log));
     tmap_u32 *parent = (tmap_u32 *)(queue + (2u << log));
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
-    const tmapi_label3_at at = tmapi_label3_place(&job, blockIdx.x << log | i, 1);
     const tmapi_label3_at in = tmapi_label3_place(&job, i, 1);
-    const int inside = at.x < job.nx && at.y < job.ny && at.z < job.nz;
-    const tmap_u32 left = inside ? job.width - at.x * 32 : 0, cells = left < 32 ? left : 32;
-    const char *mine = (const char *)(parent + i * step);
-    tmapi_label3_words w = {mine, mine, 0, 0, cells, 1};
+    const int side = in.y == 0 || (in.y + 1) >> job.ly || in.z == 0 || (in.z + 1) >> job.lz;
     tmapi_label3_same same[5];
-    const int kind = tmapi_label3_kind(&job);
-    tmap_u32 word = 0;
     if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
-    tmapi_label3_stage(tmapi_label3_cells(&job, at), cells, parent + i / 32 * 32 * step, step);
+    tile[i] = size == 1   ? tmapi_label3_pack_values(&job, parent, side, 1)
+              : size == 2 ? tmapi_label3_pack_values(&job, parent, side, 2)
+                          : tmapi_label3_pack_values(&job, parent, side, 4);
     __syncthreads();
-    for (tmap_u32 k = 0; k < cells; ++k)
-        if (tmapi_label3_belongs(&job, tmapi_label3_value(mine + k * size, 0, kind), kind))
-            word |= 1u << k;
 #pragma unroll 1
-    for (int k = -1; k < (job.neighbours == 6 ? 2 : 4); ++k) { // as in tmapi_label3_touch
-        const tmap_u32 y = in.y + (k == 3 ? 1u : k == 0 || k == 2 ? ~0u : 0), z = in.z - (k > 0);
-        const char *facing = (const char *)(parent + ((z << job.ly | y) << job.lx | in.x) * step);
-        const int there = cells && (y >> job.ly | z >> job.lz) == 0;
-        w.facing = there ? facing : 0;
-        w.left = there && in.x ? facing - 4 * step + 31 * size : 0;
-        w.right = there && (in.x + 1) >> job.lx == 0 ? facing + 4 * step : 0;
-        same[k + 1] = tmapi_label3_compare(&w, kind);
+    for (int k = 0; k < (job.neighbours == 6 ? 2 : 5); ++k) { // as in tmapi_label3_touch
+        const tmap_u32 y = in.y + (k > 2 ? 1u : k == 1 ? 0 : ~0u), z = in.z - (k > 0 && k < 4);
+        const tmap_u32 facing = (z << job.ly | y) << job.lx | in.x;
+        const tmapi_label3_same none = {0, 0, 0};
+        const int there = (y >> job.ly | z >> job.lz) == 0;
+        same[k] = there ? tmapi_label3_compare(parent + i, parent + facing, 8 * size) : none;
     }
-    tile[i] = make_uint4(word, word & (~same[0].left | 1), 0, 0);
-    tmapi_label3_local(&job, f, in, same, 1); // whose first barrier is after all reads of cells
+    tmapi_label3_local(&job, f, in, same, 1); // whose first barrier is after all reads of planes
 }
 
 // Unites the runs of a tile with those of other tiles.
@@ -479,7 +531,7 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE], queue[2u << TMAPI_LABEL3_TILE];
     tmapi_label3_unite(&job, recent, queue, 0);
 }
-static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1))
+static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1), 4)
     tmapi_label3_unite_values_kernel(tmapi_label3_job job) {
     __shared__ tmap_u64 recent[1u << (TMAPI_LABEL3_TILE - 1)], queue[1u << TMAPI_LABEL3_TILE];
     tmapi_label3_unite(&job, recent, queue, 1);
@@ -516,49 +568,59 @@ typedef struct tmapi_label3_around {
 
 // Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
 // these cells. Collective for the warp.
-TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmap_u64 i, const int values) {
+TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmapi_label3_forest f, tmap_u64 i,
+                                    const int values) {
     const tmapi_label3_job *job = &a->job;
     const tmap_u32 size[3] = {job->width, job->height, job->depth}, n = (tmap_u32)job->neighbours;
-    const tmap_u32 axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
-    tmap_u32 axis = 0, cell[3] = {0, 0, 0}, mine = ~0u;
-    tmap_u64 touch = ~0ull;
+    const int axes = n == 6 ? 1 : n == 18 ? 2 : 3; // in which neighbours may differ
+    tmap_u32 axis = 0, mine = ~0u, count = 0;
+    int done = 0;
     while (axis < 3 && i >= a->cells[axis]) i -= a->cells[axis++];
-    const tmap_u32 u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2; // the other axes
-    if (axis < 3) {
-        cell[u] = (tmap_u32)(i % size[u]), cell[v] = (tmap_u32)(i / size[u]);
-        mine = tmapi_label3_run_of(job, cell, values);
-    }
-    for (tmap_u32 k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
-        const tmap_u32 du = k % 3, dv = k / 3; // 2: one back
-        tmap_u32 to[3] = {cell[0], cell[1], cell[2]}, its = ~0u;
-        int there = mine != ~0u && touch == ~0ull && 1u + (du > 0) + (dv > 0) <= axes;
-        if (there) {
-            to[axis] = size[axis] - 1;
-            to[u] += du ? du == 1 ? 1 : size[u] - 1 : 0,
-                to[v] += dv ? dv == 1 ? 1 : size[v] - 1 : 0;
-            if (du && (du == 1) != (to[u] < size[u])) there = a->periodic >> u & 1;
-            if (dv && (dv == 1) != (to[v] < size[v])) there = there && a->periodic >> v & 1;
-            to[u] -= to[u] < size[u] ? 0 : size[u], to[v] -= to[v] < size[v] ? 0 : size[v];
-            if (there) its = tmapi_label3_run_of(job, to, values);
-            if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+    const tmap_u32 u = axis == 0 ? 1 : 0, of = axis == 0 ? size[1] : size[0]; // the next axis
+    const tmap_u32 second = (tmap_u32)(i / of), first = (tmap_u32)(i - (tmap_u64)second * of);
+    const tmap_u32 cell[3] = {axis == 0 ? 0 : first,
+                              axis == 0   ? first
+                              : axis == 1 ? 0
+                                          : second,
+                              axis == 2 ? 0 : second};
+    if (axis < 3) mine = tmapi_label3_run_of(job, cell, values);
+#pragma unroll 1
+    for (int k = 0; k < 9; ++k) {         // the cell that it faces, and those around that
+        const int du = k % 3, dv = k / 3; // 2: one back
+        int there = mine != ~0u && !done && 1 + (du > 0) + (dv > 0) <= axes;
+        tmap_u32 to[3], its = ~0u;
+#pragma unroll
+        for (tmap_u32 e = 0; e < 3; ++e) {
+            const int by = e == axis ? 2 : e == u ? du : dv;
+            to[e] = cell[e] + (by == 2 ? ~0u : (tmap_u32)by);
+            if (to[e] < size[e]) continue;
+            there = there && a->periodic >> e & 1;
+            to[e] = by == 2 ? size[e] - 1 : 0;
         }
-        if (k == 0) { // then the others are of its component; the lane before may do the same
-            if (its != ~0u) touch = (tmap_u64)mine << 32 | its;
-            const tmap_u64 before = __shfl_up_sync(~0u, touch, 1);
-            if (threadIdx.x % 32 && before == touch) its = ~0u;
-        }
-        if (its != ~0u) tmapi_label3_join(job, mine, its, values);
+        if (there) its = tmapi_label3_run_of(job, to, values);
+        if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
+        done |= k == 0 && its != ~0u; // then the others are of its component
+        const tmap_u32 lanes = __ballot_sync(~0u, its != ~0u);
+        if (its != ~0u)
+            f.queue[count + tmapi_raster_count(lanes & ((1u << threadIdx.x % 32) - 1))] =
+                (tmap_u64)mine << 32 | its;
+        count += tmapi_raster_count(lanes);
+        while (count >= (k < 8 ? 32u : 1u)) count = tmapi_label3_flush(job, f, count, values);
     }
 }
 
 // Unites runs over the ends of periodic axes.
-static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
+static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF, 4)
     tmapi_label3_close_kernel(tmapi_label3_around a) {
+    __shared__ tmap_u64 recent[1u << TMAPI_LABEL3_TILE], queue[2 * TMAPI_LABEL3_HALF];
+    const tmapi_label3_forest f = {a.job.parent, 0, recent, queue + threadIdx.x / 32 * 64};
     const tmap_u64 i = (tmap_u64)blockIdx.x * TMAPI_LABEL3_HALF + threadIdx.x;
+    recent[threadIdx.x] = recent[threadIdx.x + TMAPI_LABEL3_HALF] = 0; // no pair
+    __syncthreads();
     if (a.job.kind > TMAP_LABEL3_BITS)
-        tmapi_label3_close(&a, i, 1);
+        tmapi_label3_close(&a, f, i, 1);
     else
-        tmapi_label3_close(&a, i, 0);
+        tmapi_label3_close(&a, f, i, 0);
 }
 
 // Gives each run its root; marks and counts the first cells of components. A root does not change
@@ -657,17 +719,19 @@ TMAP_DEVICE void tmapi_label3_write(const tmapi_label3_job *job, void *memory, c
         const tmap_u32 run = tmapi_raster_count(starts & ((2u << column) - 1)) - (some & 1);
         const tmap_u64 a = one ? tmapi_label_get(names, names_k + run, wide) : 0;
         const tmap_u64 b = some != one ? tmapi_label_get(names, names_k + run + 1, wide) : 0;
+        tmap_u32 of = names_k + tmapi_raster_count(starts & ((2u << column) - 1)) - 1;
         tmap_u64 name[4];
         if (!(there >> (6 + r) & 1) || column >= (there & 63)) continue;
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c)
             if (!values)
                 name[c] = cells >> c & 1 ? one >> c & 1 ? a : b : 0;
-            else { // each of the four can be a run of its own
-                const tmap_u32 upto = starts << (31 - (column + c) % 32);
-                const tmap_u32 of = names_k + tmapi_raster_count(upto) - 1;
-                name[c] = cells >> c & 1 && c < each ? tmapi_label_get(names, of, wide) : 0;
-            }
+            else if (c < each && cells >> c & 1) { // each of the four can be a run of its own
+                const tmap_u32 new_run = c ? starts >> column >> c & 1 : 1;
+                of += c ? new_run : 0;
+                name[c] = new_run ? tmapi_label_get(names, of, wide) : name[c - (c > 0)];
+            } else
+                name[c] = 0;
         if (each == 4)
             tmapi_label_put4((char *)job->labels + (wide ? to * 8 : to * 4), name, wide);
         else
@@ -701,9 +765,8 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
 // TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
-// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 4.5 for
-// values, 1.5 for a
-// batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 5.8,
+// 6.8 or 8.8 for values of 1, 2 or 4 bytes, 1.5 for a batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
 // blocks have 64 KB of shared memory (7.5) takes 0.25 more; more for maps that fill their tiles in
 // part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,

@@ -52,10 +52,8 @@ TMAP_FN tmap_u32 tmap_label3_size(int kind) {
 
 #define TMAPI_LABEL3_LOCAL_VALUES (82u << TMAPI_LABEL3_TILE) // of values
 
-// log2 of the words of a tile; shared memory from one word's cells of a size to the next one's, in
-// words, so that a cell of each word is in another bank.
+// log2 of the words of a tile.
 TMAP_FN tmap_u32 tmapi_label3_log(const int values) { return values ? 8 : TMAPI_LABEL3_TILE; }
-TMAP_FN tmap_u32 tmapi_label3_step(tmap_u32 size) { return 8 * size + 1; }
 
 // The argument of the kernels. A word is 32 columns of a group; a tile is a box of words.
 typedef struct tmapi_label3_job {
@@ -78,6 +76,10 @@ typedef struct tmapi_label3_job {
                       // k) 256 + w
     tmap_u32 *first;  // a bit a cell: the first one of its component
     void *labels;
+    tmap_u32 *ends; // of a word of values: its first and its last one
+    tmap_u32
+        *planes; // of the words at a tile's sides along y and z: a bit of each value, 256 words
+                 // of a tile one after the other
 } tmapi_label3_job;
 
 // A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: of a volume,
@@ -106,13 +108,18 @@ TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
 // Sets the addresses of the parts of a workspace at w. Returns its bytes.
 TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
     const tmap_u64 groups = (tmap_u64)job->tiles << tmapi_label3_log(job->kind > TMAP_LABEL3_BITS);
-    const tmap_u64 rows = job->kind > TMAP_LABEL3_BITS ? 2 : job->gy * job->gz;
+    const int values = job->kind > TMAP_LABEL3_BITS;
+    const tmap_u64 rows = values ? 4 : job->gy * job->gz;
     tmap_u64 end = 0;
     tmapi_label_scan_divide(&job->scan, w, &end);
     job->first = (tmap_u32 *)(w + tmapi_raster_part(&end, job->scan.counts * 4));
     job->parent =
         (tmap_u32 *)(w + tmapi_raster_part(&end, (tmap_u64)job->tiles << (TMAPI_LABEL3_RUNS + 2)));
     job->bits = (tmap_u32 *)(w + tmapi_raster_part(&end, groups * rows * 4));
+    job->ends = job->bits + groups * 2;
+    job->planes =
+        (tmap_u32 *)(w + tmapi_raster_part(&end,
+                                           values ? groups * tmap_label3_size(job->kind) * 32 : 0));
     return end;
 }
 
@@ -316,64 +323,50 @@ TMAP_DEVICE tmap_u32 tmapi_label3_value(const void *cells, tmap_u64 i, const int
     return kind == TMAP_LABEL3_F32 && v == 0x80000000u ? 0 : v;
 }
 
-// Whether a value of cells belongs to a component.
-TMAP_DEVICE int tmapi_label3_belongs(const tmapi_label3_job *job, tmap_u32 value, const int kind) {
-    return !(job->kind & TMAP_LABEL3_NOT_ZERO && value == 0) &&
-           !(kind == TMAP_LABEL3_F32 && (value & 0x7fffffffu) > 0x7f800000u);
-}
-
-// A word of values, and words near it: the one that faces it, the last cell of the one to the left
-// of that, and the first cell of the one to the right of that; 0 for those that do not count.
-// cells: of the word. whole: 0: only its first and its last cell are compared.
-typedef struct tmapi_label3_words {
-    const char *word, *facing, *left, *right;
-    tmap_u32 cells;
-    int whole;
-} tmapi_label3_words;
-
 // Cells with the value of the cell that faces them, of the one to its left, of the one to its
 // right.
 typedef struct tmapi_label3_same {
     tmap_u32 straight, left, right;
 } tmapi_label3_same;
 
-TMAP_DEVICE tmapi_label3_same tmapi_label3_compare_of(const tmapi_label3_words *w, const int kind) {
-    tmapi_label3_same same = {0, 0, 0};
-    const tmap_u32 size = tmap_label3_size(kind), n = w->cells, last = n - 1;
-    if (w->left && tmapi_label3_value(w->word, 0, kind) == tmapi_label3_value(w->left, 0, kind))
-        same.left = 1;
-    if (w->right && n == 32 &&
-        tmapi_label3_value(w->word, 31, kind) == tmapi_label3_value(w->right, 0, kind))
-        same.right = 1u << 31;
-    if (!w->facing) return same;
-    if (!w->whole) {
-        if (tmapi_label3_value(w->word, 0, kind) == tmapi_label3_value(w->facing, 0, kind))
-            same.straight = 1;
-        if (tmapi_label3_value(w->word, last, kind) == tmapi_label3_value(w->facing, last, kind))
-            same.straight |= 1u << last;
-        return same;
+// Makes 8, 16 or 32 words, the values of 32 cells, the planes of these: words of a bit a cell, in
+// some order. Each step exchanges a bit of a value's place in its word with one of the number of
+// the word.
+TMAP_DEVICE void tmapi_label3_planes(tmap_u32 *c, const tmap_u32 words) {
+    const tmap_u32 log = words == 8 ? 3 : words == 16 ? 4 : 5;
+#pragma unroll
+    for (tmap_u32 k = 0; k < 5; ++k) {
+        const tmap_u32 shift = 16u >> k, low = ~0u / ((1u << shift) + 1);
+        const tmap_u32 apart = 1u << (log - 1 - k % log);
+#pragma unroll
+        for (tmap_u32 i = 0; i < words; ++i) {
+            if (i & apart) continue;
+            const tmap_u32 a = c[i], b = c[i + apart];
+            c[i] = (a & low) | (b << shift & ~low);
+            c[i + apart] = (a >> shift & low) | (b & ~low);
+        }
     }
-    // a cell of the word before, its own and the one that faces it
-    tmap_u32 before = 0, mine, its_before = 0, its;
+}
+
+// Compares the planes of two words of tiles, but the first cell with none to its left and the last
+// one with none to its right.
+TMAP_DEVICE tmapi_label3_same tmapi_label3_compare(const tmap_u32 *word, const tmap_u32 *facing,
+                                                   tmap_u32 planes) {
+    tmap_u32 straight = 0, left = 1, right = 1u << 31;
 #pragma unroll 8
-    for (tmap_u32 i = 0; i < n; ++i, before = mine, its_before = its) {
-        mine = tmapi_label3_value(w->word + i * size, 0, kind);
-        its = tmapi_label3_value(w->facing + i * size, 0, kind);
-        if (mine == its) same.straight |= 1u << i;
-        if (i && mine == its_before) same.left |= 1u << i;
-        if (i && before == its) same.right |= 1u << (i - 1);
+    for (tmap_u32 p = 0; p < planes; ++p) {
+        const tmap_u32 at = p << tmapi_label3_log(1), mine = word[at], its = facing[at];
+        straight |= mine ^ its, left |= mine ^ its << 1, right |= mine ^ its >> 1;
     }
+    const tmapi_label3_same same = {~straight, ~left, ~right};
     return same;
 }
 
-// The same for cells of any kind. Every lane has a word of its own, so this is no code of the warp.
-TMAPI_DEVICE_CALL tmapi_label3_same tmapi_label3_compare(const tmapi_label3_words *w, int kind) {
-    switch (kind) {
-    case TMAP_LABEL3_U8: return tmapi_label3_compare_of(w, TMAP_LABEL3_U8);
-    case TMAP_LABEL3_U16: return tmapi_label3_compare_of(w, TMAP_LABEL3_U16);
-    case TMAP_LABEL3_I32: return tmapi_label3_compare_of(w, TMAP_LABEL3_I32);
-    default: return tmapi_label3_compare_of(w, TMAP_LABEL3_F32);
-    }
+// The planes of the word that has a run of the map.
+TMAP_DEVICE tmap_u32 *tmapi_label3_planes_of(const tmapi_label3_job *job, tmap_u32 run) {
+    const tmap_u64 planes = (tmap_u64)(run >> TMAPI_LABEL3_RUNS) * tmap_label3_size(job->kind) * 8;
+    const tmap_u32 log = tmapi_label3_log(1);
+    return job->planes + (planes << log) + (run & ((1u << log) - 1));
 }
 
 #endif
