@@ -22,6 +22,7 @@ OURS = {
     # height maps and masks
     "regions", "regions_bits", "regions_depth", "again", "again_bits", "first_bits", "levels", "spill", "tmap_label",
     "label3", "label3_bits", "label3_measure", "label3_values", "label3_roots", "label3_periodic", "label3_classes",
+    "label3_greys",
     "label_contacts", "tmap_label_roots", "picture",
     # regions found at run time
     "ask", "ask_sbr", "ask_mbr", "chosen",
@@ -36,7 +37,6 @@ NAMES = {
     "list": "list of all cells in memory", "lambda_linear": "the plain map", "lambda_block": "λ, a block a tile",
     "block_unroll": "the paper's tiles, unrolled", "block_table": "the paper's tiles, by a table",
     "block_subbox": "the paper's tiles, by sub-boxes",
-    "published_bb": "the paper's bounding box, as published", "published_lambda": "the paper's tiles, as published",
     "thread_a_pair": "a thread for each pair", "rows_nxn": "n × n tiles", "cell_list": "cell list",
     "triangle_2d": "the slides' tiles, 2D", "shared_1d": "the slides' tiles, 1D",
     "line": "the slides' moving line", "tiles": "the slides' tiles", "uniform": "the slides' uniform tiles",
@@ -61,7 +61,7 @@ def place(row):
     if work in ("life", "ca"):
         work = "ca"
         if row["work"] == "ca" and row["dtype"] == "u8":
-            more.setdefault("rule", "life")  # the published automaton has another one
+            more["rule"] = "life"
     if work == "pair":
         work = "drmsd"
     if work == "drmsd":  # the same terms, by frames or by pairs of six coordinates

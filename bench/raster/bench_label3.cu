@@ -2,8 +2,9 @@
 // bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
 // bits, with 32-bit labels; tmap_label_measure of these labels; of volumes also the mask as values
 // without 0 (label3_values), labels with gaps (label3_roots), with three periodic axes
-// (label3_periodic) and values of three classes (label3_classes); tmap_label_contacts of a volume of
-// grains; and tmap_label of a picture of as many cells as a batch has.
+// (label3_periodic), values of three classes (label3_classes) and of eight random ones
+// (label3_greys); tmap_label_contacts of a volume of grains; and tmap_label of a picture of as many
+// cells as a batch has.
 //
 // Every result is verified, in every cell and on the device, against components.h.
 #include "components.h"
@@ -46,12 +47,13 @@ static __global__ void make_mask(components t, int input) {
     t.mask[i] = (unsigned char)cell_in(input, (tmap_u32)(i % w), (tmap_u32)(i / w % h),
                                        (tmap_u32)(i / w / h), components_flat(t.map.neighbours));
 }
-// Gives the cells of the mask one of three values, by cubes of 20^3 cells.
-static __global__ void make_classes(components t) {
+// Gives the cells of the mask one of some values, by cubes of cells.
+static __global__ void make_classes(components t, tmap_u32 values, tmap_u32 side) {
     const tmap_u64 w = t.map.width, h = t.map.height;
     BENCH_EACH(i, t.cells) {
         const tmap_u32 x = (tmap_u32)(i % w), y = (tmap_u32)(i / w % h), z = (tmap_u32)(i / w / h);
-        t.mask[i] = (unsigned char)(t.mask[i] * (1 + flood_hash_cell(x / 20, y / 20, z / 20) % 3));
+        const tmap_u32 h = flood_hash_cell(x / side + 1, y / side, z / side);
+        t.mask[i] = (unsigned char)(t.mask[i] ? 1 + (h >> 16) % values : 0);
     }
 }
 static __global__ void make_bits(components t, tmap_u32 *bits) {
@@ -74,6 +76,7 @@ enum {
     LABEL3_ROOTS,
     LABEL3_PERIODIC,
     LABEL3_CLASSES,
+    LABEL3_GREYS,
     PICTURE,
     VARIANTS
 };
@@ -108,7 +111,7 @@ static void make(job *j) {
     if (j->variant == LABEL3_BITS)
         map.kind = TMAP_LABEL3_BITS, map.pitch = (map.width + 31) / 32,
         map.slice = map.pitch * map.height;
-    if (j->variant == LABEL3_VALUES || j->variant == LABEL3_CLASSES)
+    if (j->variant == LABEL3_VALUES || j->variant >= LABEL3_CLASSES)
         map.kind = TMAP_LABEL3_U8 + TMAP_LABEL3_NOT_ZERO;
     const int form = TMAP_LABEL_INT32 | (j->variant == LABEL3_ROOTS ? TMAP_LABEL_ROOTS : 0);
     if (j->variant == PICTURE)
@@ -175,7 +178,7 @@ typedef struct sweep {
 static bench_row row_of(const sweep *s, const job *j, int variant) {
     static const char *const names[] = {"label3",         "label3_measure", "label3_bits",
                                         "label3_values",  "label3_roots",   "label3_periodic",
-                                        "label3_classes", "picture"};
+                                        "label3_classes", "label3_greys",   "picture"};
     const tmap_label3_map *map = &j->t.map;
     bench_row row = bench_row_begin(&s->d, "label", names[variant],
                                     variant == PICTURE                 ? "map"
@@ -218,7 +221,7 @@ static void measure(sweep *s, bench_row *row, job *j) {
 static void sweep_input(sweep *s, job *j, int picture) {
     bench_row rows[VARIANTS];
     int wanted[VARIANTS] = {0}, any = 0;
-    const int last = components_flat(j->t.map.neighbours) ? LABEL3_BITS : LABEL3_CLASSES;
+    const int last = components_flat(j->t.map.neighbours) ? LABEL3_BITS : LABEL3_GREYS;
     for (int v = picture ? PICTURE : LABEL3; v <= (picture ? PICTURE : last); ++v) {
         rows[v] = row_of(s, j, v);
         any |= wanted[v] = bench_wants(&s->d, &rows[v]);
@@ -236,8 +239,9 @@ static void sweep_input(sweep *s, job *j, int picture) {
         if (v == LABEL3_PERIODIC)
             j->t.map.neighbours |=
                 TMAP_LABEL3_PERIODIC_X | TMAP_LABEL3_PERIODIC_Y | TMAP_LABEL3_PERIODIC_Z;
-        if (v == LABEL3_CLASSES) COMPONENTS_RUN(make_classes, j->t);
-        if (v == LABEL3_PERIODIC || v == LABEL3_CLASSES) { // other components
+        if (v == LABEL3_CLASSES) COMPONENTS_RUN(make_classes, j->t, 3, 20);
+        if (v == LABEL3_GREYS) COMPONENTS_RUN(make_classes, j->t, 8, 1);
+        if (v >= LABEL3_PERIODIC && v <= LABEL3_GREYS) { // other components
             components_find(&j->t);
             components_verify(&j->t);
         }

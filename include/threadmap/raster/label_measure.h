@@ -55,7 +55,8 @@ TMAP_DEVICE void tmapi_label_largest(tmap_u32 *to, tmap_u32 value) {
     if (*(volatile tmap_u32 *)to < value) atomicMax(to, value);
 }
 
-// Entry of a label, or of a pair, among those of a table; TMAPI_LABEL_TABLE if there is no free one.
+// Entry of a label, or of a pair, among those of a table; TMAPI_LABEL_TABLE if there is no free
+// one.
 TMAP_DEVICE tmap_u32 tmapi_label_table_find(tmap_u64 *labels, tmap_u64 label) {
     tmap_u32 at = ((tmap_u32)label * 0x9e3779b1u + (tmap_u32)(label >> 32) * 0x85ebca6bu) >> 16;
     for (tmap_u32 k = 0; k < TMAPI_LABEL_TRIES; ++k, ++at) {
