@@ -85,6 +85,9 @@ static __device__ void mark(void *job, tmap_cell3 cell) {
 static __global__ void __launch_bounds__(512, 2) mark_cells(tmap_each3_plan plan, marks m) {
     tmap_each3(&plan, mark, &m);
 }
+static __global__ void __launch_bounds__(512, 2) mark_turned(tmap_each3_plan plan, marks m) {
+    tmap_each3_turned(&plan, mark, &m);
+}
 
 static __device__ void twice_read(void *job, tmap_cell3 cell, void *value) {
     *(tmap_u32 *)value = ((const marks *)job)->seen[cell.at];
@@ -94,6 +97,9 @@ static __device__ void twice_use(void *job, tmap_cell3 cell, const void *value) 
 }
 static __global__ void __launch_bounds__(512, 2) twice_cells(tmap_each3_plan plan, marks m) {
     tmap_each3_update(&plan, twice_read, twice_use, &m);
+}
+static __global__ void __launch_bounds__(512, 2) twice_turned(tmap_each3_plan plan, marks m) {
+    tmap_each3_update_turned(&plan, twice_read, twice_use, &m);
 }
 
 typedef struct summing {
@@ -113,6 +119,12 @@ static __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each3_plan plan,
     const tmap_array in = {s.in, sizeof *s.in};
     const tmap_fold fold = {&zero, sizeof zero, sum_join};
     tmap_each3_fold(&plan, in, sum_add, fold, s.to, 0);
+}
+static __global__ void __launch_bounds__(512, 2) sum_turned(tmap_each3_plan plan, summing s) {
+    const tmap_u64 zero = 0;
+    const tmap_array in = {s.in, sizeof *s.in};
+    const tmap_fold fold = {&zero, sizeof zero, sum_join};
+    tmap_each3_fold_turned(&plan, in, sum_add, fold, s.to, 0);
 }
 
 typedef struct blend {
@@ -185,19 +197,37 @@ static void launch(const tmap_each3_plan *plan, tmap_job job, tmap_u64 *state) {
     }
 }
 
+// 1: by the calls for turned copies, which are right for all fractals.
+static int by_turned(const scene *s, tmap_u64 *state) {
+    return !tmap_turned_equal(s->t, tmap_turned_plain(s->t.f)) || kit_below(state, 4) == 0;
+}
+
+// Makes a plan; at random one whose blocks take tiles although the cells are few.
+static tmap_each3_plan plan_of(int work, const scene *s, const void *kernel, tmap_u64 *state) {
+    tmap_each3_plan plan;
+    tmap_facts facts;
+    CHECK(tmap_each3_plan_make(work, s->t, s->r, s->pitch, kernel, &plan));
+    if (kit_below(state, 3)) {
+        CHECK(tmap_facts_get(kernel, &facts));
+        expect(tmapi_each3_plan_walk(&plan, 0, &facts) == TMAP_OK, "a plan for tiles");
+        CHECK(tmap_each3_plan_share(&plan, 0, plan.items));
+    }
+    plan.offset = s->offset;
+    return plan;
+}
+
 static void run_walks(const scene *s, tmap_u64 *state) {
+    const int turned = by_turned(s, state);
+    const void *first = turned ? (const void *)mark_turned : (const void *)mark_cells;
+    const void *second = turned ? (const void *)twice_turned : (const void *)twice_cells;
     const tmap_u64 bytes = s->elements * 4;
     tmap_u32 *want = (tmap_u32 *)kit_host(bytes);
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_each3_plan plan;
-    CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, s->t, s->r, s->pitch, (const void *)mark_cells,
-                               &plan));
-    plan.offset = s->offset;
+    plan = plan_of(TMAP_EACH_VISIT, s, first, state);
     expect(tmap_each3_plan_places(&plan) <= s->elements, "places");
     launch(&plan, &m, state);
-    CHECK(tmap_each3_plan_make(TMAP_EACH_UPDATE, s->t, s->r, s->pitch, (const void *)twice_cells,
-                               &plan));
-    plan.offset = s->offset;
+    plan = plan_of(TMAP_EACH_UPDATE, s, second, state);
     launch(&plan, &m, state);
     for (tmap_u64 i = 0; i < s->cells; ++i) {
         tmap_u32 *w = &want[element_of(s, i)];
@@ -216,9 +246,8 @@ static void run_fold(const scene *s, tmap_u64 *state) {
         const tmap_u64 *at = s->cell[i].at;
         want += host[element_of(s, i)] * (1 + at[0] + 3 * at[1] + 7 * at[2]);
     }
-    CHECK(
-        tmap_each3_plan_make(TMAP_EACH_FOLD, s->t, s->r, s->pitch, (const void *)sum_cells, &plan));
-    plan.offset = s->offset;
+    const void *kernel = by_turned(s, state) ? (const void *)sum_turned : (const void *)sum_cells;
+    plan = plan_of(TMAP_EACH_FOLD, s, kernel, state);
     j.in = (const unsigned short *)kit_to_device(host, s->elements * 2);
     j.to.workspace = kit_guarded(tmap_each3_fold_bytes(&plan, 8));
     j.to.result = kit_guarded(8);
@@ -251,9 +280,12 @@ static void run_stencil(const scene *s, int own, tmap_u64 *state) {
         want[element_of(s, i)] = blended(around, v, (tmap_u32)(at[2] + 5 * at[1]));
     }
     const void *kernel = (const void *)blend_cells;
-    CHECK(tmap_each3_plan_make(own ? TMAP_EACH_STENCIL : TMAP_EACH_UPDATE, s->t, s->r, s->pitch,
-                               kernel, &plan));
-    plan.offset = s->offset;
+    if (own) {
+        CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, kernel, &plan));
+        plan.offset = s->offset;
+    } else {
+        plan = plan_of(TMAP_EACH_UPDATE, s, kernel, state);
+    }
     b.in = (const tmap_u32 *)kit_to_device(in, bytes), b.out = (tmap_u32 *)kit_guarded(bytes);
     launch(&plan, &b, state);
     expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0,
@@ -263,7 +295,7 @@ static void run_stencil(const scene *s, int own, tmap_u64 *state) {
     // A walk by a stencil's plan.
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_u64 wrong = 0;
-    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, (const void *)mark_cells,
+    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, (const void *)mark_turned,
                                &plan));
     plan.offset = s->offset;
     launch(&plan, &m, state);

@@ -35,8 +35,9 @@ typedef struct tmap_each3_plan {
     tmap_nbb3 f;
     tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
     tmap_u32 turned;                 // 1: a copy is turned
+    tmap_u32 inverse;                // for divisions by f.k (compact.h)
     tmap_u32 r;
-    tmap_u32 tile_level, cells; // of a tile
+    tmap_u32 tile_level, cells; // of a tile; level 0 without lines: a thread takes a cell
     tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
     tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
@@ -217,11 +218,17 @@ static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
     return sides;
 }
 
+// Up to this number of cells a list of places costs more than the cells, and a thread takes a cell.
+#define TMAPI_EACH3_SMALL (1u << 18)
+
 // Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
-// its line, the largest that fits 32 tiles an axis.
-static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
+// its line, the largest that fits 32 tiles an axis. small: cells, up to which a thread takes one.
+static inline void tmapi_each3_plan_tile(tmap_each3_plan *p, tmap_u64 small) {
     const int volume = p->pitch.row != TMAP_COMPACT;
     const int lines = volume && !p->turned; // tiles of a line are turned alike
+    const tmap_xyz one = {1, 1, 1};
+    p->tile_level = p->line_level = p->shared = 0, p->cells = p->lines = 1, p->tile = p->box = one;
+    if (tmap_nbb3_cells(p->f, p->r) <= small) return;
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
     while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
         --p->tile_level;
@@ -247,7 +254,8 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
     tmap_u64 blocks, in_block, most;
     if (!plan || !plan->items || first > plan->items || count > plan->items - first)
         return TMAP_EINVAL;
-    in_block = plan->tiles ? plan->tiles : plan->block / 32;
+    in_block = plan->tile_level || plan->line_level ? plan->block / 32 : plan->block;
+    if (plan->tiles) in_block = plan->tiles;
     blocks = count / in_block + (count % in_block != 0);
     most = plan->warps / (plan->block / 32);
     if (blocks > most) blocks = most;
@@ -257,25 +265,34 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 }
 
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
-// larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// 24, at least 32 cells.
+// larger block, whose threads share the list. Without a list the blocks are small, so that all
+// multiprocessors have some. A warp's chunk is such that each warp has about 24 in a volume, four
+// in compact storage, whose chunks cost alike; at least 32 cells.
 static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
     const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
     const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
+    const tmap_u64 many = p->pitch.row == TMAP_COMPACT ? 4 : 24;
     tmap_u64 turns;
     p->warps = 0;
-    for (tmap_u32 block = 512; block >= 32; block /= 2) {
+    for (tmap_u32 block = p->tile_level ? 512 : 128; block >= 32; block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
-    turns = 24ull * p->warps / lines + 1; // parts of a tile that give each warp 24
+    turns = many * p->warps / lines + 1; // parts of a tile
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
-    p->chunk = (p->chunk + 31) / 32 * 32;
+    if (p->tile_level) p->chunk = (p->chunk + 31) / 32 * 32;
     p->parts = (p->cells + p->chunk - 1) / p->chunk;
     p->items = tmap_mul_saturate(lines, p->parts);
     return boxes > 0xffffffffull || p->items == ~0ull ? TMAP_ERANGE : TMAP_OK;
+}
+
+// Chooses the tile and the block of a walk.
+static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, tmap_u64 small,
+                                        const tmap_facts *facts) {
+    tmapi_each3_plan_tile(p, small);
+    return tmapi_each3_plan_block(p, facts);
 }
 
 // Checks what all plans need, and sets the fractal and its pitch.
@@ -300,6 +317,7 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     }
     p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
     p->turned = !tmap_turned_equal(t, tmap_turned_plain(f));
+    p->inverse = tmapi_compact_inverse(f.k);
     p->r = r, p->pitch = pitch, p->offset = 0;
     p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->type = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
@@ -365,8 +383,7 @@ static inline int tmap_each3_plan_of(int work, tmap_turned t, tmap_u32 r, tmap_p
     if (work >= TMAP_EACH_STENCIL && !p.turned) {
         code = tmapi_stencil3_plan_tile(&p, words, facts);
     } else { // a stencil of turned copies goes cell by cell
-        tmapi_each3_plan_tile(&p);
-        code = tmapi_each3_plan_block(&p, facts);
+        code = tmapi_each3_plan_walk(&p, TMAPI_EACH3_SMALL, facts);
     }
     if (code != TMAP_OK) return code;
     (void)tmap_each3_plan_share_of(&p, 0, p.items);

@@ -177,7 +177,7 @@ TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, const tmapi_
         to->sheet[lane] = (unsigned char)p.to;
     }
     if (lane == TMAP_HERE3) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, 0);
         to->corner = t.corner, to->is = is, to->other = other, to->at = t.at;
     }
 }
@@ -378,6 +378,7 @@ TMAP_DEVICE void tmapi_stencil3_cell(const tmap_each3_plan *plan, const tmapi_st
 
 // Goes through the plan's items: in each the tiles of a line, and in each of them its cells.
 TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
+    const tmapi_each3_calls calls = {0, 0, 0, 0, 1, plan->pitch.row == TMAP_COMPACT};
     const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 down = plan->box.y / plan->tile.y, across = plan->box.x / plan->tile.x;
     const tmap_u64 of_item = (tmap_u64)across * plan->chunk, end = plan->count * of_item;
@@ -392,9 +393,10 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
         tmapi_each3_tile tile;
         tmap_cell3 cell;
         if (i >= plan->cells || !tmap_nbb3_contains(plan->f, at, plan->line_level)) continue;
-        tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box);
+        tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box, 1);
         tile.corner.x += x * plan->tile.x, tile.at += x * plan->tile.x;
-        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level), i);
+        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level, 1), i,
+                                   &calls);
         tmapi_stencil3_cell(plan, s, cell);
     }
 }
