@@ -42,7 +42,9 @@ typedef struct tmap_each3_plan {
     tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
                                 // tile. Of a stencil: all of a tile; 1
-    tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
+    tmap_u32 halo;              // of a stencil: what a tile needs of others, at most: words of
+                                // other sheets, or cells where it has a box
+    tmap_u32 boxes;             // 1: a stencil whose tiles have boxes of shared memory (stencil3.h)
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
@@ -170,7 +172,7 @@ TMAP_FN tmap_u32 tmapi_stencil3_bits(tmap_compact_word word) {
 // 1 if digit t of an axis with `side` boxes is at the border that the tile in direction d, one more
 // than -1, 0 or 1, turns to this one.
 TMAP_FN int tmapi_stencil3_facing(tmap_u32 t, tmap_u32 side, tmap_u32 d) {
-    return d == 1 || t == (d ? 0 : side - 1);
+    return d == 1 || (side > 1 && t == (d ? 0 : side - 1)); // no copies along an axis of one box
 }
 
 // The most cells of the tiles around a tile of level m that can be neighbours of its cells.
@@ -205,6 +207,57 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     s.cell = s.count + 4, s.halo = (s.cell + 2 * halo + 15) / 16 * 16;
     s.bytes = s.halo + halo * plan->word.bytes;
     return s;
+}
+
+// A tile with a box: its places and those around it, all of one layer where the fractal is one.
+// Byte offsets in a block's shared memory.
+//   box    for each place the values of the tiles of a step, zeros where there is no cell
+//   stage  for each cell the next values of these tiles
+//   apply  for each cell its place and number in the list, and its neighbours
+//   tiles  two buffers of a step's tiles
+//   list   where the value of each place that is a cell comes from; the tile's own cells first
+//   table  the neighbours of each cell of the fractal of level `levels`, in 27 directions
+//   count  how many entries the list has, and cells in each bank
+typedef struct tmapi_stencil3_box {
+    tmap_u32 row, plane, places; // from one row of the box to the next, from plane to plane; all
+    tmap_u32 levels, cells;      // of the table; cells: k^levels
+    tmap_u32 stage, apply, tiles, list, table, count, bytes;
+} tmapi_stencil3_box;
+
+// The most bytes of a place: tiles of a step times bytes of an element.
+#define TMAPI_STENCIL3_PLACE 16u
+
+// What a block knows of a tile of a step. number: for each of 27 tiles, its number, or _ABSENT.
+// around: for each position at the tile's border (one more than -1, 0 or 1 along each axis), the
+// bits of the neighbours that are in existing tiles.
+typedef struct tmapi_stencil3_boxed {
+    tmap_u64 at;
+    tmap_xyz corner;
+    tmap_u32 number[TMAP_AROUND3], around[TMAP_AROUND3];
+} tmapi_stencil3_boxed;
+#define TMAPI_STENCIL3_ABSENT 0xffffffffu
+
+// The most tiles of a step: of a layer, whose cells have eight neighbours, or else.
+TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
+    const tmap_u32 most = layer ? 4 : 2, bytes = layer ? TMAPI_STENCIL3_PLACE : 8;
+    const tmap_u32 deep = size ? bytes / size : most;
+    return deep > most ? most : deep ? deep : 1;
+}
+
+TMAP_FN tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
+    tmapi_stencil3_box b;
+    b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
+    b.places = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
+    b.levels = 1, b.cells = plan->f.k;
+    while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
+    b.stage = TMAPI_STENCIL3_PLACE * b.places;
+    b.apply = b.stage + TMAPI_STENCIL3_PLACE * plan->cells;
+    b.tiles = b.apply + 8 * plan->cells;
+    b.list = b.tiles + 8 * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.table = b.list + 4 * (plan->cells + plan->halo);
+    b.count = b.table + (2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
+    b.bytes = b.count + 4 * 33;
+    return b;
 }
 
 #if !TMAP_NVRTC
@@ -319,7 +372,7 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     p->turned = !tmap_turned_equal(t, tmap_turned_plain(f));
     p->inverse = tmapi_compact_inverse(f.k);
     p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->type = 0;
+    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->boxes = p->type = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -342,10 +395,26 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
     tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
     if (p->tiles > tiles) p->tiles = (tmap_u32)tiles;
     p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes;
-    // A walk by this plan lists the places of a tile.
-    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1))
-        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
     return TMAP_OK;
+}
+
+// Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most resident
+// ones. Many small blocks, because each waits for its memory.
+static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
+    p->shared = tmapi_stencil3_box_of(p).bytes, p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->block = p->warps = 0;
+    for (tmap_u32 block = 128; block >= 32; block /= 2) {
+        const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
+        if (warps * facts->device.processors <= p->warps) continue;
+        p->block = block, p->warps = warps * facts->device.processors;
+    }
+    return p->warps ? TMAP_OK : TMAP_ERANGE;
+}
+
+// 1 if at least one in eight places of a tile and around it is a cell, so that a box of shared
+// memory pays.
+static inline int tmapi_stencil3_dense(const tmap_each3_plan *p) {
+    return 8 * p->cells >= tmapi_stencil3_box_of(p).places;
 }
 
 // Chooses the tile of a stencil: the largest whose tables a block of this device has memory for.
@@ -362,9 +431,13 @@ static inline int tmapi_stencil3_plan_tile(tmap_each3_plan *p, int words, const 
         p->halo = words ? tmapi_stencil3_halo(p->f, p->tile_level) : 0;
         p->items = tmap_nbb3_cells(p->f, p->r - p->tile_level);
         if (p->items > 0xffffffffull) return TMAP_ERANGE;
-        code = tmapi_stencil3_plan_block(p, facts);
+        p->tile = p->box = tmapi_each3_sides(p->f, p->tile_level);
+        p->boxes = !words && tmapi_stencil3_dense(p);
+        if (p->boxes) p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
+        code = p->boxes ? tmapi_stencil3_plan_boxes(p, facts) : tmapi_stencil3_plan_block(p, facts);
     }
-    p->tile = p->box = tmapi_each3_sides(p->f, p->tile_level);
+    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1)) // for a walk by this plan
+        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
     return TMAP_OK;
 }
 

@@ -343,6 +343,355 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
     return 1;
 }
 
+// ---- tiles in boxes of shared memory -----------------------------------------------------------
+//
+// Where cells are dense, a block copies a tile and the cells around it to a box of shared memory,
+// in which all cells have their neighbours at the same distances. It takes some tiles in a step: a
+// place has the values of all of them side by side, so that one access reads them.
+
+// The tables of a block: what the list has for the cell of a place. x, y, z: of the box. to: of 27
+// tiles. index: the cell there.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_entry(tmap_xyz p, tmap_u32 to, tmap_u32 index) {
+    return p.x | p.y << 6 | p.z << 12 | to << 18 | index << 23;
+}
+TMAP_DEVICE tmap_xyz tmapi_stencil3_entry_place(tmap_u32 entry) {
+    const tmap_xyz p = {entry & 63, entry >> 6 & 63, entry >> 12 & 63};
+    return p;
+}
+
+// Where place p of the tile lies when the tile has the places d beside it: one more than -1, 0 or 1
+// along an axis. *p becomes the place there.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_wrap(tmap_u32 *p, tmap_u32 d, tmap_u32 side) {
+    const tmap_u32 at = *p + d; // one more than the coordinate
+    *p = at == 0 ? side - 1 : at > side ? 0 : at - 1;
+    return at == 0 ? 0 : at > side ? 2 : 1;
+}
+
+// Finds the neighbours of cell `cell` of a tile, and enters those in other tiles into the box. The
+// box holds 1 + cell for each of the tile's own places, and gets 1 + cell | tile << 16 around it.
+// Returns the bits of the neighbours, if all tiles exist.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                         tmap_xyz at, tmap_u32 *box) {
+    const tmap_xyz side = plan->tile;
+    const int layer = plan->f.sz == 1;
+    tmap_u32 around = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 n = layer ? 9 : 0; n < (layer ? 18 : TMAP_AROUND3); ++n) {
+        const tmap_xyz d = {n % 3, n / 3 % 3, n / 9};
+        const tmap_u32 shell = at.x + d.x + (at.y + d.y) * b->row + (at.z + d.z - layer) * b->plane;
+        tmap_xyz p = at;
+        const tmap_u32 to = tmapi_stencil3_wrap(&p.x, d.x, side.x) +
+                            3 * tmapi_stencil3_wrap(&p.y, d.y, side.y) +
+                            9 * tmapi_stencil3_wrap(&p.z, d.z, side.z);
+        const tmap_u32 cell = box[p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane];
+        if (!cell || (side.x == 1 && d.x != 1) || (side.y == 1 && d.y != 1)) continue;
+        if (side.z == 1 && d.z != 1) continue;
+        around |= 1u << n;
+        if (to != TMAP_HERE3) box[shell] = (cell & 0xffff) | to << 16;
+    }
+    return around;
+}
+
+// Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
+// by their numbers. The box gets the number in the list. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                     tmap_u32 *box, tmap_u32 *list, tmap_u32 *count) {
+    const tmap_u32 lane = tmap_thread_rank() % 32, before = (1u << lane) - 1;
+    tmap_u32 own = 0, other = plan->cells;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < b->places; first += 32) {
+        const tmap_u32 i = first + lane, z = i / b->plane, y = (i - z * b->plane) / b->row;
+        const tmap_u32 held = i < b->places ? box[i] : 0, to = held >> 16;
+        const tmap_u32 index = (held & 0xffff) - 1;
+        const tmap_xyz p = {i - z * b->plane - y * b->row, y, z};
+        const tmap_u32 here = __ballot_sync(0xffffffffu, held && to == TMAP_HERE3);
+        const tmap_u32 there = __ballot_sync(0xffffffffu, held && to != TMAP_HERE3);
+        tmap_u32 n = other + (tmap_u32)__popc((int)(there & before));
+        if (to == TMAP_HERE3) {
+            n = own + (tmap_u32)__popc((int)(here & before));
+            if (plan->pitch.row == TMAP_COMPACT) n = index;
+        }
+        if (held && n < plan->cells + plan->halo) // always: the plan has counted them
+            list[n] = tmapi_stencil3_entry(p, to, index), box[i] = n;
+        own += (tmap_u32)__popc((int)here), other += (tmap_u32)__popc((int)there);
+    }
+    if (lane == 0) *count = other;
+}
+
+// Fills the tables that are the same for all tiles. bytes: of a place. Collective for the block.
+TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                           tmap_u32 bytes, unsigned char *shared) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
+    const int layer = plan->f.sz == 1;
+    tmap_u32 *box = (tmap_u32 *)shared, *apply = (tmap_u32 *)(shared + b->apply);
+    tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
+    unsigned short *table = (unsigned short *)(shared + b->table);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < b->places; i += threads) box[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < 33; i += threads) count[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < TMAP_AROUND3 * b->cells; i += threads) {
+        const tmap_u32 n = i / b->cells, cell = i - n * b->cells;
+        const tmap_compact3_place p = tmap_compact3_beside(plan->f, cell, b->levels, n);
+        table[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 6);
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
+        box[place] = (i + 1) | TMAP_HERE3 << 16;
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
+        stage[2 * i] = place | atomicAdd(&count[1 + place % banks], 1u) << 16;
+        stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
+    }
+    __syncthreads();
+    if (rank < 32) tmapi_stencil3_list(plan, b, box, (tmap_u32 *)(shared + b->list), count);
+    __syncthreads();
+    // Threads take cells in an order in which neighbouring lanes access different banks: first one
+    // of each bank, then a second one of each, and so on.
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_u32 place = stage[2 * i] & 0xffff, turn = stage[2 * i] >> 16;
+        const tmap_u32 z = place / b->plane, y = (place - z * b->plane) / b->row;
+        const tmap_u32 x = place - z * b->plane - y * b->row;
+        const tmap_u32 edge = (x == 1              ? 0
+                               : x == plan->tile.x ? 2
+                                                   : 1) +
+                              3 * (y == 1              ? 0
+                                   : y == plan->tile.y ? 2
+                                                       : 1) +
+                              9 * (layer               ? 1
+                                   : z == 1            ? 0
+                                   : z == plan->tile.z ? 2
+                                                       : 1);
+        tmap_u32 number = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 bank = 0; bank < banks; ++bank) {
+            const tmap_u32 some = count[1 + bank];
+            number += (some < turn ? some : turn) + (bank < place % banks && some > turn);
+        }
+        apply[2 * number] = place | box[place] << 16 | edge << 25;
+        apply[2 * number + 1] = stage[2 * i + 1];
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < TMAPI_STENCIL3_PLACE / 4 * b->places; i += threads) box[i] = 0;
+}
+
+// The number of the tile beside tile `tile` in direction n, or _ABSENT: tmap_compact3_beside with a
+// table of some levels. A tile of lower level counts as the first part of a higher one.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_tile_beside(const tmap_each3_plan *plan,
+                                                const tmapi_stencil3_box *b,
+                                                const unsigned short *table, tmap_u32 tile,
+                                                tmap_u32 n) {
+    const tmap_u32 levels = plan->r - plan->tile_level;
+    const tmap_u32 inverse = tmapi_compact_inverse(b->cells);
+    tmap_u32 rest = tile, power = 1;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < levels && n != TMAP_HERE3; level += b->levels) {
+        const tmap_u32 quotient = tmapi_compact_divide(rest, b->cells, inverse);
+        const tmap_u32 cell = rest - quotient * b->cells, entry = table[n * b->cells + cell];
+        n = entry >> 6, tile += ((entry & 63) - cell) * power;
+        if (n == TMAPI_STENCIL3_NONE) break;
+        rest = quotient, power *= b->cells;
+    }
+    return n == TMAP_HERE3 && tile < plan->items ? tile : TMAPI_STENCIL3_ABSENT;
+}
+
+// One axis of tmapi_stencil3_around_edge. middle: the bits of the tiles that are in the middle
+// along the axis; step: from one tile to the next.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_axis(tmap_u32 is, tmap_u32 middle, tmap_u32 step,
+                                         tmap_u32 edge) {
+    const tmap_u32 own = is & middle;
+    return own | (edge == 0 ? is & middle >> step : own >> step) |
+           (edge == 2 ? is & middle << step : own << step);
+}
+
+// The neighbours that are in existing tiles, of a cell at edge `edge` of its tile. is: the tiles
+// that exist.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
+    is = tmapi_stencil3_axis(is, 0x2492492, 1, edge % 3);
+    is = tmapi_stencil3_axis(is, 0x0e07038, 3, edge / 3 % 3);
+    return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
+}
+
+// Finds what surrounds the `deep` tiles from `first` on. Collective for the block's full warps.
+TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                         const unsigned char *shared, tmap_u64 first, tmap_u32 deep,
+                                         tmapi_stencil3_boxed *tiles) {
+    const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
+    const tmap_u32 base = plan->f.sz == 1 ? 9 : 0, all = plan->f.sz == 1 ? 9 : TMAP_AROUND3;
+    const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
+    const unsigned short *table = (const unsigned short *)(shared + b->table);
+    const tmap_u64 end = plan->first + plan->count;
+    const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
+    TMAPI_NO_UNROLL
+    for (tmap_u32 v = rank / 32 * of_warp; v < deep && rank / 32 < warps; v += warps * of_warp) {
+        const tmap_u32 u = v + in_warp;
+        tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
+        if (in_warp < of_warp && u < deep && first + u < end)
+            number = tmapi_stencil3_tile_beside(plan, b, table, (tmap_u32)(first + u), n);
+        is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
+        if (in_warp >= of_warp || u >= deep) continue;
+        is = (is >> in_warp * all & ((1u << all) - 1)) << base;
+        tiles[u].number[n] = number, tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
+    }
+    if (last < deep && first + last < end) {
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, (tmap_u32)(first + last), 0);
+        tiles[last].corner = t.corner, tiles[last].at = t.at;
+    }
+}
+
+// The element of an entry of the list in a tile. Of a volume: of the tile itself.
+TMAP_DEVICE tmap_u64 tmapi_stencil3_element(const tmap_each3_plan *plan,
+                                            const tmapi_stencil3_boxed *tile, tmap_u32 entry,
+                                            tmap_u32 number) {
+    const tmap_xyz p = tmapi_stencil3_entry_place(entry);
+    const tmap_u64 x = p.x - 1ull, y = p.y - 1ull, z = p.z - (plan->f.sz == 1 ? 0ull : 1ull);
+    if (plan->pitch.row == TMAP_COMPACT)
+        return plan->offset + (tmap_u64)number * plan->cells + (entry >> 23);
+    return tile->at + x + y * plan->pitch.row + z * plan->pitch.plane;
+}
+
+// The entries of the list that a thread has in flight.
+#define TMAPI_STENCIL3_FLIGHT 4
+
+// Fills the box with the values of a step's tiles. deep: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                         const tmapi_stencil3_box *b,
+                                         const tmapi_stencil3_boxed *tiles, tmap_u32 deep,
+                                         unsigned char *shared) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+    const tmap_u32 *list = (const tmap_u32 *)(shared + b->list);
+    const tmap_u32 all = *(const tmap_u32 *)(shared + b->count);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < all; i += TMAPI_STENCIL3_FLIGHT * threads) {
+        tmapi_value value[TMAPI_STENCIL3_FLIGHT];
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+            const tmap_u32 entry = i + j * threads < all ? list[i + j * threads] : 0;
+#pragma unroll
+            for (tmap_u32 u = 0; u < deep; ++u) {
+                const tmap_u32 number = tiles[u].number[entry >> 18 & 31];
+                tmapi_value_zero(value[j].bytes + u * s->size, s->size);
+                if (i + j * threads < all && number != TMAPI_STENCIL3_ABSENT)
+                    tmapi_value_copy(
+                        value[j].bytes + u * s->size,
+                        s->in + tmapi_stencil3_element(plan, &tiles[u], entry, number) * s->size,
+                        s->size);
+            }
+        }
+#pragma unroll
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+            if (i + j * threads >= all) continue;
+            const tmap_xyz p = tmapi_stencil3_entry_place(list[i + j * threads]);
+            tmapi_value_copy(shared + (p.x + p.y * b->row + p.z * b->plane) * bytes, value[j].bytes,
+                             bytes);
+        }
+    }
+}
+
+// Applies the rule to the cells of a step of `some` tiles. deep, layer: constants.
+TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                          const tmapi_stencil3_box *b,
+                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
+                                          unsigned char *shared, int layer) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
+        const tmap_u32 what = ((const tmap_u32 *)(shared + b->apply))[2 * i];
+        const tmap_u32 full = ((const tmap_u32 *)(shared + b->apply))[2 * i + 1];
+        const unsigned char *here = shared + (what & 0xffff) * bytes;
+        const tmap_u32 number = what >> 16 & 0x1ff;
+        const tmap_u32 entry = ((const tmap_u32 *)(shared + b->list))[number];
+        const tmap_xyz p = tmapi_stencil3_entry_place(entry);
+        tmapi_value wide[TMAP_AROUND3], next;
+#pragma unroll
+        for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
+            const int row = n / 3 % 3 - 1, plane = n / 9 - 1;
+            tmapi_value_zero(&wide[n], 16);
+            if (!layer || plane == 0)
+                tmapi_value_copy(&wide[n],
+                                 here + (row * (int)b->row + plane * (int)b->plane) * (int)bytes +
+                                     (n % 3 - 1) * (int)bytes,
+                                 bytes);
+        }
+        tmapi_value_zero(&next, 16);
+#pragma unroll
+        for (tmap_u32 u = 0; u < deep; ++u) {
+            if (u >= some) continue;
+            const tmap_u32 around = full & tiles[u].around[what >> 25] & (layer ? 0x3fe00 : ~0u);
+            const tmap_cell3 cell = {
+                tiles[u].corner.x + p.x - 1, tiles[u].corner.y + p.y - 1,
+                tiles[u].corner.z + p.z - (layer ? 0 : 1),
+                tmapi_stencil3_element(plan, &tiles[u], entry, tiles[u].number[TMAP_HERE3])};
+            tmapi_stencil3_values values;
+            tmapi_value one;
+#pragma unroll
+            for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n)
+                tmapi_value_copy(values.bytes + n * s->size, wide[n].bytes + u * s->size, s->size);
+            s->rule(s->job, cell, around, &values, &one);
+            tmapi_value_copy(next.bytes + u * s->size, &one, s->size);
+        }
+        tmapi_value_copy(shared + b->stage + number * bytes, &next, bytes);
+    }
+}
+
+// Stores the next values of a step of `some` tiles.
+TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                          const tmapi_stencil3_box *b,
+                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
+                                          const unsigned char *shared, tmap_u32 deep) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
+        const tmap_u32 entry = ((const tmap_u32 *)(shared + b->list))[i];
+        tmapi_value next;
+        tmapi_value_copy(&next, shared + b->stage + i * bytes, bytes);
+#pragma unroll
+        for (tmap_u32 u = 0; u < deep; ++u)
+            if (u < some)
+                tmapi_value_copy(s->out + tmapi_stencil3_element(plan, &tiles[u], entry,
+                                                                 tiles[u].number[TMAP_HERE3]) *
+                                              s->size,
+                                 next.bytes + u * s->size, s->size);
+    }
+}
+
+// layer: a constant: 1 for a fractal of one layer.
+TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                      int layer) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    const tmapi_stencil3_box b = tmapi_stencil3_box_of(plan);
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size);
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * deep;
+    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * deep;
+    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
+    tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
+    tmapi_stencil3_box_step(plan, &b, shared, first, deep, tiles);
+    __syncthreads();
+    for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
+        const tmapi_stencil3_boxed *now = tiles + turn * deep;
+        const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
+        tmapi_stencil3_box_fill(plan, s, &b, now, deep, shared);
+        __syncthreads(); // also after the stores of the step before, which has the other buffer
+        tmapi_stencil3_box_step(plan, &b, shared, first + stride, deep, tiles + (turn ^ 1) * deep);
+        tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
+        __syncthreads();
+        tmapi_stencil3_box_store(plan, s, &b, now, some, shared, deep);
+    }
+}
+
 // ---- cell by cell, for plans for other work ----------------------------------------------------
 
 // Gathers the values of the 27 places around a cell. in: the element of place (0, 0, 0), or of the
@@ -418,7 +767,12 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
     if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil")) return;
-    if (!tmapi_stencil3_run(plan, &s)) tmapi_stencil3_cells(plan, &s);
+    if (plan->boxes && plan->f.sz == 1)
+        tmapi_stencil3_boxes(plan, &s, 1);
+    else if (plan->boxes)
+        tmapi_stencil3_boxes(plan, &s, 0);
+    else if (!tmapi_stencil3_run(plan, &s))
+        tmapi_stencil3_cells(plan, &s);
 }
 
 // tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word).
