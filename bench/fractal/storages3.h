@@ -73,7 +73,7 @@ static __device__ void store_join(void *, void *sum, const void *other) {
         const tmap_fold fold = {&zero, sizeof zero, store_join}; \
         tmap_##each##_fold(&plan, in, each##_store_add, fold, s.to, 0); \
     } \
-    static __global__ void __launch_bounds__(512, HEAT_BLOCKS) \
+    static __global__ void __launch_bounds__(HEAT_BOUNDS) \
         each##_heat(tmap_##each##_plan plan, store_step s) { \
         const tmap_array in = {s.in, sizeof *s.in}; \
         tmap_##each##_stencil(&plan, in, each##_store_heat, s.out, &s); \
@@ -81,12 +81,16 @@ static __device__ void store_join(void *, void *sum, const void *other) {
     static const void *const each##_kernels[STORE_WORKS] = { \
         (const void *)each##_write, (const void *)each##_update, (const void *)each##_sum, \
         (const void *)each##_heat};
-#define HEAT_BLOCKS 1
+// The registers of a stencil in three dimensions: 256, 3 leaves 80, 512, 1 leaves 128.
+#ifndef STORE_BOUNDS3
+#define STORE_BOUNDS3 512, 1
+#endif
+#define HEAT_BOUNDS STORE_BOUNDS3
 STORE_ENGINE(each3, tmap_cell3, TMAP_HERE3, TMAP_AROUND3)
-#undef HEAT_BLOCKS
-#define HEAT_BLOCKS 2
+#undef HEAT_BOUNDS
+#define HEAT_BOUNDS 512, 2
 STORE_ENGINE(each, tmap_cell, TMAP_HERE, 9)
-#undef HEAT_BLOCKS
+#undef HEAT_BOUNDS
 #undef STORE_ENGINE
 
 typedef struct store_job {

@@ -28,6 +28,23 @@ typedef struct tmap_pitch3 {
     tmap_u64 row, plane;
 } tmap_pitch3;
 
+// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, all of
+// one layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
+//   box     for each place the values of the tiles of a step, zeros where there is no cell
+//   stage   for each cell the next values of these tiles
+//   apply   for each cell its place and number in the list, and its neighbours
+//   tiles   two buffers of a step's tiles
+//   list    where the value of each place that is a cell comes from; the tile's own cells first
+//   places  the place of each cell of the list in the tile, two bytes
+//   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
+//   count   how many entries the list has, and cells in each bank
+typedef struct tmapi_stencil3_box {
+    tmap_u32 row, plane,
+        all;                // places from one row of the box to the next, from plane to plane; all
+    tmap_u32 levels, cells; // of the table; cells: k^levels
+    tmap_u32 stage, apply, tiles, list, places, table, count, bytes;
+} tmapi_stencil3_box;
+
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
 // range of items: parts of `chunk` cells of the tiles of a line, line by line; for a stencil, tiles
 // in the order of tmap_nbb3_lambda_linear of level r - tile_level.
@@ -44,7 +61,7 @@ typedef struct tmap_each3_plan {
                                 // tile. Of a stencil: all of a tile; 1
     tmap_u32 halo;              // of a stencil: what a tile needs of others, at most: words of
                                 // other sheets, or cells where it has a box
-    tmap_u32 boxes;             // 1: a stencil whose tiles have boxes of shared memory (stencil3.h)
+    tmapi_stencil3_box boxes;   // of a stencil
     tmap_compact_word word;     // compact.h; bytes 0: elements are cells
     tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
@@ -209,55 +226,32 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
-// A tile with a box: its places and those around it, all of one layer where the fractal is one.
-// Byte offsets in a block's shared memory.
-//   box    for each place the values of the tiles of a step, zeros where there is no cell
-//   stage  for each cell the next values of these tiles
-//   apply  for each cell its place and number in the list, and its neighbours
-//   tiles  two buffers of a step's tiles
-//   list   where the value of each place that is a cell comes from; the tile's own cells first
-//   table  the neighbours of each cell of the fractal of level `levels`, in 27 directions
-//   count  how many entries the list has, and cells in each bank
-typedef struct tmapi_stencil3_box {
-    tmap_u32 row, plane, places; // from one row of the box to the next, from plane to plane; all
-    tmap_u32 levels, cells;      // of the table; cells: k^levels
-    tmap_u32 stage, apply, tiles, list, table, count, bytes;
-} tmapi_stencil3_box;
+// An entry of the list. what: its place in the box, and of 27 tiles the one that has it << 16.
+// from: its element, counted from the tile's first.
+typedef struct tmapi_stencil3_entry {
+    tmap_u32 what;
+    int from;
+} tmapi_stencil3_entry;
 
 // The most bytes of a place: tiles of a step times bytes of an element.
 #define TMAPI_STENCIL3_PLACE 16u
 
-// What a block knows of a tile of a step. number: for each of 27 tiles, its number, or _ABSENT.
-// around: for each position at the tile's border (one more than -1, 0 or 1 along each axis), the
-// bits of the neighbours that are in existing tiles.
+// What a block knows of a tile of a step. from: for each of 27 tiles, where the entries of the list
+// begin in memory; null: it does not exist. around: for each position at the tile's border (one more
+// than -1, 0 or 1 along each axis), the bits of the neighbours that are in existing tiles. at: the
+// tile's first element.
 typedef struct tmapi_stencil3_boxed {
+    const unsigned char *from[TMAP_AROUND3];
     tmap_u64 at;
     tmap_xyz corner;
-    tmap_u32 number[TMAP_AROUND3], around[TMAP_AROUND3];
+    tmap_u32 around[TMAP_AROUND3];
 } tmapi_stencil3_boxed;
-#define TMAPI_STENCIL3_ABSENT 0xffffffffu
 
 // The most tiles of a step: of a layer, whose cells have eight neighbours, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
     const tmap_u32 most = layer ? 4 : 2, bytes = layer ? TMAPI_STENCIL3_PLACE : 8;
     const tmap_u32 deep = size ? bytes / size : most;
     return deep > most ? most : deep ? deep : 1;
-}
-
-TMAP_FN tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
-    tmapi_stencil3_box b;
-    b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
-    b.places = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
-    b.levels = 1, b.cells = plan->f.k;
-    while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
-    b.stage = TMAPI_STENCIL3_PLACE * b.places;
-    b.apply = b.stage + TMAPI_STENCIL3_PLACE * plan->cells;
-    b.tiles = b.apply + 8 * plan->cells;
-    b.list = b.tiles + 8 * (tmap_u32)sizeof(tmapi_stencil3_boxed);
-    b.table = b.list + 4 * (plan->cells + plan->halo);
-    b.count = b.table + (2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
-    b.bytes = b.count + 4 * 33;
-    return b;
 }
 
 #if !TMAP_NVRTC
@@ -372,7 +366,7 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     p->turned = !tmap_turned_equal(t, tmap_turned_plain(f));
     p->inverse = tmapi_compact_inverse(f.k);
     p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->boxes = p->type = 0;
+    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->boxes.bytes = p->type = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -398,10 +392,27 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
     return TMAP_OK;
 }
 
+static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
+    tmapi_stencil3_box b;
+    b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
+    b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
+    b.levels = 1, b.cells = plan->f.k;
+    while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
+    b.stage = TMAPI_STENCIL3_PLACE * b.all;
+    b.apply = b.stage + TMAPI_STENCIL3_PLACE * plan->cells;
+    b.tiles = b.apply + 8 * plan->cells;
+    b.list = b.tiles + 8 * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * (plan->cells + plan->halo);
+    b.table = b.places + 2 * plan->cells;
+    b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
+    b.bytes = b.count + 4 * 33;
+    return b;
+}
+
 // Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most resident
 // ones. Many small blocks, because each waits for its memory.
 static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
-    p->shared = tmapi_stencil3_box_of(p).bytes, p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->shared = p->boxes.bytes, p->tiles = p->f.sz == 1 ? 4 : 2;
     p->block = p->warps = 0;
     for (tmap_u32 block = 128; block >= 32; block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
@@ -411,10 +422,15 @@ static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts
     return p->warps ? TMAP_OK : TMAP_ERANGE;
 }
 
-// 1 if at least one in eight places of a tile and around it is a cell, so that a box of shared
-// memory pays.
-static inline int tmapi_stencil3_dense(const tmap_each3_plan *p) {
-    return 8 * p->cells >= tmapi_stencil3_box_of(p).places;
+// Gives a tile a box if at least one in eight of its places is a cell, so that the box pays, and if
+// its elements are near enough to each other for an entry of the list.
+static inline void tmapi_stencil3_plan_box(tmap_each3_plan *p) {
+    const tmap_u64 far = tmap_mul_saturate(TMAPI_EACH3_SIDE + 2, p->pitch.plane);
+    const tmap_u64 down = tmap_mul_saturate(TMAPI_EACH3_SIDE + 2, p->pitch.row);
+    const int near = p->pitch.row == TMAP_COMPACT || (far < 1u << 29 && down < 1u << 29);
+    p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
+    p->boxes = tmapi_stencil3_box_of(p);
+    if (!near || 8 * p->cells < p->boxes.all) p->halo = p->boxes.bytes = 0;
 }
 
 // Chooses the tile of a stencil: the largest whose tables a block of this device has memory for.
@@ -432,9 +448,9 @@ static inline int tmapi_stencil3_plan_tile(tmap_each3_plan *p, int words, const 
         p->items = tmap_nbb3_cells(p->f, p->r - p->tile_level);
         if (p->items > 0xffffffffull) return TMAP_ERANGE;
         p->tile = p->box = tmapi_each3_sides(p->f, p->tile_level);
-        p->boxes = !words && tmapi_stencil3_dense(p);
-        if (p->boxes) p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
-        code = p->boxes ? tmapi_stencil3_plan_boxes(p, facts) : tmapi_stencil3_plan_block(p, facts);
+        if (!words) tmapi_stencil3_plan_box(p);
+        code = p->boxes.bytes ? tmapi_stencil3_plan_boxes(p, facts)
+                              : tmapi_stencil3_plan_block(p, facts);
     }
     if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1)) // for a walk by this plan
         p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);

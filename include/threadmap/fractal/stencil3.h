@@ -349,16 +349,6 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
 // in which all cells have their neighbours at the same distances. It takes some tiles in a step: a
 // place has the values of all of them side by side, so that one access reads them.
 
-// The tables of a block: what the list has for the cell of a place. x, y, z: of the box. to: of 27
-// tiles. index: the cell there.
-TMAP_DEVICE tmap_u32 tmapi_stencil3_entry(tmap_xyz p, tmap_u32 to, tmap_u32 index) {
-    return p.x | p.y << 6 | p.z << 12 | to << 18 | index << 23;
-}
-TMAP_DEVICE tmap_xyz tmapi_stencil3_entry_place(tmap_u32 entry) {
-    const tmap_xyz p = {entry & 63, entry >> 6 & 63, entry >> 12 & 63};
-    return p;
-}
-
 // Where place p of the tile lies when the tile has the places d beside it: one more than -1, 0 or 1
 // along an axis. *p becomes the place there.
 TMAP_DEVICE tmap_u32 tmapi_stencil3_wrap(tmap_u32 *p, tmap_u32 d, tmap_u32 side) {
@@ -395,27 +385,34 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmap
 // Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
 // by their numbers. The box gets the number in the list. Collective for a warp.
 TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
-                                     tmap_u32 *box, tmap_u32 *list, tmap_u32 *count) {
+                                     unsigned char *shared) {
+    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
+    unsigned short *places = (unsigned short *)(shared + b->places);
+    tmap_u32 *box = (tmap_u32 *)shared;
     const tmap_u32 lane = tmap_thread_rank() % 32, before = (1u << lane) - 1;
+    const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
     tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < b->places; first += 32) {
-        const tmap_u32 i = first + lane, z = i / b->plane, y = (i - z * b->plane) / b->row;
-        const tmap_u32 held = i < b->places ? box[i] : 0, to = held >> 16;
-        const tmap_u32 index = (held & 0xffff) - 1;
-        const tmap_xyz p = {i - z * b->plane - y * b->row, y, z};
+    for (tmap_u32 first = 0; first < b->all; first += 32) {
+        const tmap_u32 i = first + lane, held = i < b->all ? box[i] : 0, to = held >> 16;
+        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
+        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
         const tmap_u32 here = __ballot_sync(0xffffffffu, held && to == TMAP_HERE3);
         const tmap_u32 there = __ballot_sync(0xffffffffu, held && to != TMAP_HERE3);
+        const int index = (int)(held & 0xffff) - 1;
+        const int far =
+            (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
+        const tmapi_stencil3_entry entry = {i | to << 16, compact ? index : far};
         tmap_u32 n = other + (tmap_u32)__popc((int)(there & before));
-        if (to == TMAP_HERE3) {
-            n = own + (tmap_u32)__popc((int)(here & before));
-            if (plan->pitch.row == TMAP_COMPACT) n = index;
+        if (held && to == TMAP_HERE3) {
+            n = compact ? (tmap_u32)index : own + (tmap_u32)__popc((int)(here & before));
+            places[n] = (unsigned short)tmapi_each3_pack(p);
         }
         if (held && n < plan->cells + plan->halo) // always: the plan has counted them
-            list[n] = tmapi_stencil3_entry(p, to, index), box[i] = n;
+            list[n] = entry, box[i] = n;
         own += (tmap_u32)__popc((int)here), other += (tmap_u32)__popc((int)there);
     }
-    if (lane == 0) *count = other;
+    if (lane == 0) *(tmap_u32 *)(shared + b->count) = other;
 }
 
 // Fills the tables that are the same for all tiles. bytes: of a place. Collective for the block.
@@ -428,7 +425,7 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
     tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
     unsigned short *table = (unsigned short *)(shared + b->table);
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < b->places; i += threads) box[i] = 0;
+    for (tmap_u32 i = rank; i < b->all; i += threads) box[i] = 0;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < 33; i += threads) count[i] = 0;
     TMAPI_NO_UNROLL
@@ -453,7 +450,7 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
         stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
     }
     __syncthreads();
-    if (rank < 32) tmapi_stencil3_list(plan, b, box, (tmap_u32 *)(shared + b->list), count);
+    if (rank < 32) tmapi_stencil3_list(plan, b, shared);
     __syncthreads();
     // Threads take cells in an order in which neighbouring lanes access different banks: first one
     // of each bank, then a second one of each, and so on.
@@ -483,8 +480,11 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
     }
     __syncthreads();
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < TMAPI_STENCIL3_PLACE / 4 * b->places; i += threads) box[i] = 0;
+    for (tmap_u32 i = rank; i < TMAPI_STENCIL3_PLACE / 4 * b->all; i += threads) box[i] = 0;
 }
+
+// No tile.
+#define TMAPI_STENCIL3_ABSENT 0xffffffffu
 
 // The number of the tile beside tile `tile` in direction n, or _ABSENT: tmap_compact3_beside with a
 // table of some levels. A tile of lower level counts as the first part of a higher one.
@@ -524,82 +524,84 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
 }
 
 // Finds what surrounds the `deep` tiles from `first` on. Collective for the block's full warps.
-TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
-                                         const unsigned char *shared, tmap_u64 first, tmap_u32 deep,
-                                         tmapi_stencil3_boxed *tiles) {
+TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                         const tmapi_stencil3_box *b, tmap_u64 first,
+                                         unsigned char *shared, tmapi_stencil3_boxed *tiles) {
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
     const tmap_u32 base = plan->f.sz == 1 ? 9 : 0, all = plan->f.sz == 1 ? 9 : TMAP_AROUND3;
+    const tmap_u32 deep = tmapi_stencil3_deep(plan->f.sz == 1, s->size);
     const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
     const unsigned short *table = (const unsigned short *)(shared + b->table);
     const tmap_u64 end = plan->first + plan->count;
-    const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
+    const int compact = plan->pitch.row == TMAP_COMPACT;
     TMAPI_NO_UNROLL
     for (tmap_u32 v = rank / 32 * of_warp; v < deep && rank / 32 < warps; v += warps * of_warp) {
-        const tmap_u32 u = v + in_warp;
+        const tmap_u32 u = v + in_warp, tile = (tmap_u32)(first + u);
         tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
         if (in_warp < of_warp && u < deep && first + u < end)
-            number = tmapi_stencil3_tile_beside(plan, b, table, (tmap_u32)(first + u), n);
+            number = tmapi_stencil3_tile_beside(plan, b, table, tile, n);
         is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
         if (in_warp >= of_warp || u >= deep) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
-        tiles[u].number[n] = number, tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
+        tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
+        tiles[u].from[n] = 0;
+        if (number != TMAPI_STENCIL3_ABSENT && compact)
+            tiles[u].from[n] = s->in + (plan->offset + (tmap_u64)number * plan->cells) * s->size;
+        if (n == TMAP_HERE3 || (is >> n & 1 && !compact)) {
+            const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, 0);
+            if (!compact)
+                tiles[u].from[n] = number == TMAPI_STENCIL3_ABSENT ? 0 : s->in + t.at * s->size;
+            if (n == TMAP_HERE3) tiles[u].corner = t.corner, tiles[u].at = t.at;
+        }
     }
-    if (last < deep && first + last < end) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, (tmap_u32)(first + last), 0);
-        tiles[last].corner = t.corner, tiles[last].at = t.at;
-    }
-}
-
-// The element of an entry of the list in a tile. Of a volume: of the tile itself.
-TMAP_DEVICE tmap_u64 tmapi_stencil3_element(const tmap_each3_plan *plan,
-                                            const tmapi_stencil3_boxed *tile, tmap_u32 entry,
-                                            tmap_u32 number) {
-    const tmap_xyz p = tmapi_stencil3_entry_place(entry);
-    const tmap_u64 x = p.x - 1ull, y = p.y - 1ull, z = p.z - (plan->f.sz == 1 ? 0ull : 1ull);
-    if (plan->pitch.row == TMAP_COMPACT)
-        return plan->offset + (tmap_u64)number * plan->cells + (entry >> 23);
-    return tile->at + x + y * plan->pitch.row + z * plan->pitch.plane;
 }
 
 // The entries of the list that a thread has in flight.
 #define TMAPI_STENCIL3_FLIGHT 4
 
-// Fills the box with the values of a step's tiles. deep: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_box *b,
-                                         const tmapi_stencil3_boxed *tiles, tmap_u32 deep,
-                                         unsigned char *shared) {
+// The entries of the list from `begin` on, before `end`.
+typedef struct tmapi_stencil3_range {
+    tmap_u32 begin, end;
+} tmapi_stencil3_range;
+
+// Fills places of the box with the values of a step's tiles. own: the entries are cells of the tiles
+// themselves. deep, own: constants.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+                                         const tmapi_stencil3_boxed *tiles,
+                                         tmapi_stencil3_range range, tmap_u32 deep, int own) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
-    const tmap_u32 *list = (const tmap_u32 *)(shared + b->list);
-    const tmap_u32 all = *(const tmap_u32 *)(shared + b->count);
+    const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list);
+    const unsigned char *self[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (tmap_u32 u = 0; u < deep; ++u) self[u] = tiles[u].from[TMAP_HERE3];
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < all; i += TMAPI_STENCIL3_FLIGHT * threads) {
+    for (tmap_u32 i = range.begin + tmap_thread_rank(); i < range.end;
+         i += TMAPI_STENCIL3_FLIGHT * threads) {
         tmapi_value value[TMAPI_STENCIL3_FLIGHT];
+        unsigned char *to[TMAPI_STENCIL3_FLIGHT];
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
-            const tmap_u32 entry = i + j * threads < all ? list[i + j * threads] : 0;
+            if (i + j * threads >= range.end) continue;
+            const tmapi_stencil3_entry e = list[i + j * threads];
+            to[j] = shared + (e.what & 0xffff) * bytes;
 #pragma unroll
             for (tmap_u32 u = 0; u < deep; ++u) {
-                const tmap_u32 number = tiles[u].number[entry >> 18 & 31];
+                const unsigned char *from = own ? self[u] : tiles[u].from[e.what >> 16];
                 tmapi_value_zero(value[j].bytes + u * s->size, s->size);
-                if (i + j * threads < all && number != TMAPI_STENCIL3_ABSENT)
-                    tmapi_value_copy(
-                        value[j].bytes + u * s->size,
-                        s->in + tmapi_stencil3_element(plan, &tiles[u], entry, number) * s->size,
-                        s->size);
+                if (from)
+                    tmapi_value_copy(value[j].bytes + u * s->size,
+                                     from + (tmap_i64)e.from * (int)s->size, s->size);
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
-            if (i + j * threads >= all) continue;
-            const tmap_xyz p = tmapi_stencil3_entry_place(list[i + j * threads]);
-            tmapi_value_copy(shared + (p.x + p.y * b->row + p.z * b->plane) * bytes, value[j].bytes,
-                             bytes);
-        }
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
+            if (i + j * threads < range.end) tmapi_value_copy(to[j], value[j].bytes, bytes);
     }
 }
 
-// Applies the rule to the cells of a step of `some` tiles. deep, layer: constants.
+// Applies the rule to the cells of a step of `some` tiles. layer: a constant.
 TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                           const tmapi_stencil3_box *b,
                                           const tmapi_stencil3_boxed *tiles, tmap_u32 some,
@@ -608,12 +610,11 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const tmap_u32 what = ((const tmap_u32 *)(shared + b->apply))[2 * i];
-        const tmap_u32 full = ((const tmap_u32 *)(shared + b->apply))[2 * i + 1];
-        const unsigned char *here = shared + (what & 0xffff) * bytes;
-        const tmap_u32 number = what >> 16 & 0x1ff;
-        const tmap_u32 entry = ((const tmap_u32 *)(shared + b->list))[number];
-        const tmap_xyz p = tmapi_stencil3_entry_place(entry);
+        const tmapi_stencil3_entry own = ((const tmapi_stencil3_entry *)(shared + b->apply))[i];
+        const unsigned char *here = shared + (own.what & 0xffff) * bytes;
+        const tmap_u32 number = own.what >> 16 & 0x1ff;
+        const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
+        const int from = ((const tmapi_stencil3_entry *)(shared + b->list))[number].from;
         tmapi_value wide[TMAP_AROUND3], next;
 #pragma unroll
         for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
@@ -629,11 +630,11 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
 #pragma unroll
         for (tmap_u32 u = 0; u < deep; ++u) {
             if (u >= some) continue;
-            const tmap_u32 around = full & tiles[u].around[what >> 25] & (layer ? 0x3fe00 : ~0u);
+            const tmap_u32 around =
+                (tmap_u32)own.from & tiles[u].around[own.what >> 25] & (layer ? 0x3fe00 : ~0u);
             const tmap_cell3 cell = {
-                tiles[u].corner.x + p.x - 1, tiles[u].corner.y + p.y - 1,
-                tiles[u].corner.z + p.z - (layer ? 0 : 1),
-                tmapi_stencil3_element(plan, &tiles[u], entry, tiles[u].number[TMAP_HERE3])};
+                tiles[u].corner.x + (p & 31), tiles[u].corner.y + (p >> 5 & 31),
+                tiles[u].corner.z + (p >> 10), tiles[u].at + (tmap_u64)(tmap_i64)from};
             tmapi_stencil3_values values;
             tmapi_value one;
 #pragma unroll
@@ -646,23 +647,20 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
     }
 }
 
-// Stores the next values of a step of `some` tiles.
-TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                          const tmapi_stencil3_box *b,
+// Stores the next values of a step of `some` tiles. deep: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
                                           const tmapi_stencil3_boxed *tiles, tmap_u32 some,
-                                          const unsigned char *shared, tmap_u32 deep) {
+                                          tmap_u32 cells, unsigned char *shared, tmap_u32 deep) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const tmap_u32 entry = ((const tmap_u32 *)(shared + b->list))[i];
+    for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
+        const int from = ((const tmapi_stencil3_entry *)(shared + b->list))[i].from;
         tmapi_value next;
         tmapi_value_copy(&next, shared + b->stage + i * bytes, bytes);
 #pragma unroll
         for (tmap_u32 u = 0; u < deep; ++u)
             if (u < some)
-                tmapi_value_copy(s->out + tmapi_stencil3_element(plan, &tiles[u], entry,
-                                                                 tiles[u].number[TMAP_HERE3]) *
-                                              s->size,
+                tmapi_value_copy(s->out + tiles[u].at * s->size + (tmap_i64)from * (int)s->size,
                                  next.bytes + u * s->size, s->size);
     }
 }
@@ -672,23 +670,26 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
                                       int layer) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
-    const tmapi_stencil3_box b = tmapi_stencil3_box_of(plan);
+    const tmapi_stencil3_box b = plan->boxes;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * deep;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * deep;
     tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
     tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
-    tmapi_stencil3_box_step(plan, &b, shared, first, deep, tiles);
+    tmapi_stencil3_box_step(plan, s, &b, first, shared, tiles);
     __syncthreads();
+    const tmapi_stencil3_range own = {0, plan->cells};
+    const tmapi_stencil3_range others = {plan->cells, *(const tmap_u32 *)(shared + b.count)};
     for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
         const tmapi_stencil3_boxed *now = tiles + turn * deep;
         const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
-        tmapi_stencil3_box_fill(plan, s, &b, now, deep, shared);
+        tmapi_stencil3_box_fill(s, &b, now, own, deep, 1);
+        tmapi_stencil3_box_fill(s, &b, now, others, deep, 0);
         __syncthreads(); // also after the stores of the step before, which has the other buffer
-        tmapi_stencil3_box_step(plan, &b, shared, first + stride, deep, tiles + (turn ^ 1) * deep);
+        tmapi_stencil3_box_step(plan, s, &b, first + stride, shared, tiles + (turn ^ 1) * deep);
         tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
         __syncthreads();
-        tmapi_stencil3_box_store(plan, s, &b, now, some, shared, deep);
+        tmapi_stencil3_box_store(s, &b, now, some, plan->cells, shared, deep);
     }
 }
 
@@ -767,9 +768,9 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
     if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil")) return;
-    if (plan->boxes && plan->f.sz == 1)
+    if (plan->boxes.bytes && plan->f.sz == 1)
         tmapi_stencil3_boxes(plan, &s, 1);
-    else if (plan->boxes)
+    else if (plan->boxes.bytes)
         tmapi_stencil3_boxes(plan, &s, 0);
     else if (!tmapi_stencil3_run(plan, &s))
         tmapi_stencil3_cells(plan, &s);
