@@ -229,7 +229,7 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
 // An entry of the list. what: its place in the box, and of 27 tiles the one that has it << 16.
 // from: its element, counted from the tile's first.
 typedef struct tmapi_stencil3_entry {
-    tmap_u32 what;
+    alignas(8) tmap_u32 what;
     int from;
 } tmapi_stencil3_entry;
 

@@ -556,6 +556,13 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
     }
 }
 
+// Tells nvcc that a pointer from shared memory points to device memory.
+#if defined(__CUDA_ARCH__)
+#define TMAPI_STENCIL3_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+#else
+#define TMAPI_STENCIL3_GLOBAL(pointer) ((void)0)
+#endif
+
 // The entries of the list that a thread has in flight.
 #define TMAPI_STENCIL3_FLIGHT 4
 
@@ -583,14 +590,15 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
         unsigned char *to[TMAPI_STENCIL3_FLIGHT];
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
-            if (i + j * threads >= range.end) continue;
-            const tmapi_stencil3_entry e = list[i + j * threads];
+            const int is = i + j * threads < range.end;
+            const tmapi_stencil3_entry e = list[is ? i + j * threads : range.end - 1];
             to[j] = shared + (e.what & 0xffff) * bytes;
 #pragma unroll
             for (tmap_u32 u = 0; u < deep; ++u) {
                 const unsigned char *from = own ? self[u] : tiles[u].from[e.what >> 16];
+                TMAPI_STENCIL3_GLOBAL(from);
                 tmapi_value_zero(value[j].bytes + u * s->size, s->size);
-                if (from)
+                if (is && from)
                     tmapi_value_copy(value[j].bytes + u * s->size,
                                      from + (tmap_i64)e.from * (int)s->size, s->size);
             }
@@ -652,6 +660,9 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_s
                                           const tmapi_stencil3_boxed *tiles, tmap_u32 some,
                                           tmap_u32 cells, unsigned char *shared, tmap_u32 deep) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+    unsigned char *to[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (tmap_u32 u = 0; u < deep; ++u) to[u] = s->out + tiles[u].at * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
         const int from = ((const tmapi_stencil3_entry *)(shared + b->list))[i].from;
@@ -660,8 +671,8 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_s
 #pragma unroll
         for (tmap_u32 u = 0; u < deep; ++u)
             if (u < some)
-                tmapi_value_copy(s->out + tiles[u].at * s->size + (tmap_i64)from * (int)s->size,
-                                 next.bytes + u * s->size, s->size);
+                tmapi_value_copy(to[u] + (tmap_i64)from * (int)s->size, next.bytes + u * s->size,
+                                 s->size);
     }
 }
 
