@@ -29,18 +29,19 @@
 //     tmap_each3_stencil  TMAP_EACH_STENCIL  a cell from its 26 neighbours (stencil3.h)
 //     tmap_each3_words    TMAP_EACH_WORDS    the same, one bit per cell
 //
-// With turned copies the first three have _turned behind their names.
+// With turned copies call tmap_each3_turned, tmap_each3_update_turned and tmap_each3_fold_turned,
+// which take more registers; the first three end the launch with cudaErrorLaunchFailure.
 //
 // The first three have the same plans. The last call needs a plan for words, and plans for words
 // are for it alone. Every other call is right with any other plan, but a stencil is slow with one
 // that is not for stencils.
 //
-// Up to 2^18 cells a thread takes a cell. Otherwise a tile is the fractal of level m, at most 32 places wide, high and
-// deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
-// access neighbouring memory. A warp takes a part of this list through a line of up to 32 tiles
-// along x, which is a row of the fractal of level h: a word of bits says which of them exist. So a
-// warp goes along whole rows of memory. In compact storage a tile is contiguous, and a warp takes
-// one after another; its lanes find the places of 32 tiles at a time.
+// Up to 2^18 cells a thread takes a cell. Otherwise a tile is the fractal of level m, at most 32
+// places wide, high and deep. A block lists the places of a tile in shared memory, row by row, so
+// that neighbouring lanes access neighbouring memory. A warp takes a part of this list through a
+// line of up to 32 tiles along x, which is a row of the fractal of level h: a word of bits says which
+// of them exist. So a warp goes along whole rows of memory. In compact storage a tile is contiguous,
+// and a warp takes one after another; its lanes find the places of 32 tiles at a time.
 //
 // Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
 // the threads of a block.
@@ -301,13 +302,17 @@ TMAP_DEVICE int tmapi_each3_made(const tmap_each3_plan *plan, const char *functi
     return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
 }
 
-// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown.
-TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size,
-                                  const char *function) {
-    return tmapi_each3_made(plan, function) &&
-           TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
-           TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
-                       "elements do not have 1, 2, 4, 8 or 16 bytes");
+// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown. turned: 1:
+// the call serves turned copies; another refuses their plans.
+TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size, const char *function,
+                                  int turned) {
+    const int right =
+        tmapi_each3_made(plan, function) &&
+        TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
+        TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
+                    "elements do not have 1, 2, 4, 8 or 16 bytes");
+    if (right && plan->turned && !turned) tmapi_refuse(function);
+    return right;
 }
 
 // The second step at a cell, or the only one.
@@ -464,7 +469,6 @@ TMAP_DEVICE void tmapi_each3_lines(const tmap_each3_plan *plan, const tmapi_each
 
 // Visits every cell of the plan's share. All threads of all blocks call it.
 TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
-    if (plan->turned && !calls.turned) tmapi_refuse("a call for copies that are not turned");
     const tmap_u32 warps = tmapi_fold_warps(), warp = tmap_thread_rank() / 32;
     const tmapi_each3_part part = {plan->first + (tmap_u64)blockIdx.x * warps + warp,
                                    (tmap_u64)gridDim.x * warps, plan->first + plan->count};
@@ -489,13 +493,13 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
 // (0,1,0, at 2) (0,0,1, at 4).
 TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
     const tmapi_each3_calls calls = {visit, 0, 0, job, 0, 0};
-    if (tmapi_each3_check(plan, 1, "tmap_each3")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3", 0)) tmapi_each3_walk(plan, calls);
 }
 
 // tmap_each3 for any plan, also of turned copies, which take more registers and instructions.
 TMAP_DEVICE void tmap_each3_turned(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
     const tmapi_each3_calls calls = {visit, 0, 0, job, 1, 0};
-    if (tmapi_each3_check(plan, 1, "tmap_each3_turned")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3_turned", 1)) tmapi_each3_walk(plan, calls);
 }
 
 // Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
@@ -505,14 +509,14 @@ TMAP_DEVICE void tmap_each3_turned(const tmap_each3_plan *plan, tmap_each3_visit
 TMAP_DEVICE void tmap_each3_update(const tmap_each3_plan *plan, tmap_each3_read read,
                                    tmap_each3_use use, void *job) {
     const tmapi_each3_calls calls = {0, read, use, job, 0, 0};
-    if (tmapi_each3_check(plan, 1, "tmap_each3_update")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3_update", 0)) tmapi_each3_walk(plan, calls);
 }
 
 // tmap_each3_update for any plan, also of turned copies.
 TMAP_DEVICE void tmap_each3_update_turned(const tmap_each3_plan *plan, tmap_each3_read read,
                                           tmap_each3_use use, void *job) {
     const tmapi_each3_calls calls = {0, read, use, job, 1, 0};
-    if (tmapi_each3_check(plan, 1, "tmap_each3_update_turned")) tmapi_each3_walk(plan, calls);
+    if (tmapi_each3_check(plan, 1, "tmap_each3_update_turned", 1)) tmapi_each3_walk(plan, calls);
 }
 
 // ---- folds --------------------------------------------------------------------------------------
@@ -539,7 +543,7 @@ TMAP_DEVICE void tmapi_each3_fold_all(const tmap_each3_plan *plan, tmapi_each3_f
     tmapi_fold_words accumulator;
     const tmapi_each3_calls calls = {
         0, tmapi_each3_fold_read, tmapi_each3_fold_use, &folding, turned, 0};
-    if (!tmapi_each3_check(plan, folding.size, "tmap_each3_fold")) return;
+    if (!tmapi_each3_check(plan, folding.size, "tmap_each3_fold", turned)) return;
     if (!tmapi_fold_check(fold, "tmap_each3_fold")) return;
     folding.accumulator = &accumulator;
     tmapi_fold_move(&accumulator, fold.zero, fold.bytes);

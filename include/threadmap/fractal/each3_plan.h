@@ -28,8 +28,8 @@ typedef struct tmap_pitch3 {
     tmap_u64 row, plane;
 } tmap_pitch3;
 
-// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, all of
-// one layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
+// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, in one
+// layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
 //   box     for each place the values of the tiles of a step, zeros where there is no cell
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
@@ -226,19 +226,16 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
-// An entry of the list. what: its place in the box, and of 27 tiles the one that has it << 16.
-// from: its element, counted from the tile's first.
-typedef struct tmapi_stencil3_entry {
-    alignas(8) tmap_u32 what;
-    int from;
-} tmapi_stencil3_entry;
+// An entry of the list: its place in the box, from bit 16 on which of 27 tiles has it, and from bit
+// 32 on its element, counted from the tile's first, which may be below 0.
+typedef tmap_u64 tmapi_stencil3_entry;
 
 // The most bytes of a place: tiles of a step times bytes of an element.
 #define TMAPI_STENCIL3_PLACE 16u
 
-// What a block knows of a tile of a step. from: for each of 27 tiles, where the entries of the list
-// begin in memory; null: it does not exist. around: for each position at the tile's border (one more
-// than -1, 0 or 1 along each axis), the bits of the neighbours that are in existing tiles. at: the
+// What a block knows of a tile of a step. from: for each of 27 tiles, where its elements begin in
+// memory; null: it does not exist. around: for each position at the tile's border (one more than
+// -1, 0 or 1 along each axis), the bits of the neighbours that are in existing tiles. at: the
 // tile's first element.
 typedef struct tmapi_stencil3_boxed {
     const unsigned char *from[TMAP_AROUND3];
@@ -269,13 +266,13 @@ static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
 #define TMAPI_EACH3_SMALL (1u << 18)
 
 // Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
-// its line, the largest that fits 32 tiles an axis. small: cells, up to which a thread takes one.
-static inline void tmapi_each3_plan_tile(tmap_each3_plan *p, tmap_u64 small) {
+// its line, the largest that fits 32 tiles an axis. few: cells, up to which a thread takes one.
+static inline void tmapi_each3_plan_tile(tmap_each3_plan *p, tmap_u64 few) {
     const int volume = p->pitch.row != TMAP_COMPACT;
     const int lines = volume && !p->turned; // tiles of a line are turned alike
     const tmap_xyz one = {1, 1, 1};
     p->tile_level = p->line_level = p->shared = 0, p->cells = p->lines = 1, p->tile = p->box = one;
-    if (tmap_nbb3_cells(p->f, p->r) <= small) return;
+    if (tmap_nbb3_cells(p->f, p->r) <= few) return;
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
     while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
         --p->tile_level;
@@ -336,9 +333,8 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
 }
 
 // Chooses the tile and the block of a walk.
-static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, tmap_u64 small,
-                                        const tmap_facts *facts) {
-    tmapi_each3_plan_tile(p, small);
+static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, tmap_u64 few, const tmap_facts *facts) {
+    tmapi_each3_plan_tile(p, few);
     return tmapi_each3_plan_block(p, facts);
 }
 
@@ -409,8 +405,8 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     return b;
 }
 
-// Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most resident
-// ones. Many small blocks, because each waits for its memory.
+// Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most
+// resident ones. The blocks are small and many, because each waits for its memory.
 static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
     p->shared = p->boxes.bytes, p->tiles = p->f.sz == 1 ? 4 : 2;
     p->block = p->warps = 0;
@@ -423,14 +419,14 @@ static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts
 }
 
 // Gives a tile a box if at least one in eight of its places is a cell, so that the box pays, and if
-// its elements are near enough to each other for an entry of the list.
+// an entry of the list has bits enough for its elements.
 static inline void tmapi_stencil3_plan_box(tmap_each3_plan *p) {
-    const tmap_u64 far = tmap_mul_saturate(TMAPI_EACH3_SIDE + 2, p->pitch.plane);
-    const tmap_u64 down = tmap_mul_saturate(TMAPI_EACH3_SIDE + 2, p->pitch.row);
-    const int near = p->pitch.row == TMAP_COMPACT || (far < 1u << 29 && down < 1u << 29);
+    const tmap_u64 deep = tmap_mul_saturate(p->tile.z, p->f.sz > 1 ? p->pitch.plane : 0);
+    const tmap_u64 high = tmap_mul_saturate(p->tile.y, p->pitch.row), most = 1u << 29;
+    const int fits = p->pitch.row == TMAP_COMPACT || (deep < most && high < most);
     p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
     p->boxes = tmapi_stencil3_box_of(p);
-    if (!near || 8 * p->cells < p->boxes.all) p->halo = p->boxes.bytes = 0;
+    if (!fits || 8 * p->cells < p->boxes.all) p->halo = p->boxes.bytes = 0;
 }
 
 // Chooses the tile of a stencil: the largest whose tables a block of this device has memory for.

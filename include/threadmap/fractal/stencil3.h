@@ -400,16 +400,16 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_st
         const tmap_u32 here = __ballot_sync(0xffffffffu, held && to == TMAP_HERE3);
         const tmap_u32 there = __ballot_sync(0xffffffffu, held && to != TMAP_HERE3);
         const int index = (int)(held & 0xffff) - 1;
-        const int far =
+        const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
-        const tmapi_stencil3_entry entry = {i | to << 16, compact ? index : far};
+        const tmap_u32 from = (tmap_u32)(compact ? index : element);
         tmap_u32 n = other + (tmap_u32)__popc((int)(there & before));
         if (held && to == TMAP_HERE3) {
             n = compact ? (tmap_u32)index : own + (tmap_u32)__popc((int)(here & before));
             places[n] = (unsigned short)tmapi_each3_pack(p);
         }
         if (held && n < plan->cells + plan->halo) // always: the plan has counted them
-            list[n] = entry, box[i] = n;
+            list[n] = (tmap_u64)from << 32 | to << 16 | i, box[i] = n;
         own += (tmap_u32)__popc((int)here), other += (tmap_u32)__popc((int)there);
     }
     if (lane == 0) *(tmap_u32 *)(shared + b->count) = other;
@@ -571,8 +571,11 @@ typedef struct tmapi_stencil3_range {
     tmap_u32 begin, end;
 } tmapi_stencil3_range;
 
-// Fills places of the box with the values of a step's tiles. own: the entries are cells of the tiles
-// themselves. deep, own: constants.
+// The element of an entry of the list.
+TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
+
+// Fills places of the box with the values of a step's tiles. own: the entries are the tiles' own
+// cells. deep, own: constants.
 TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
                                          const tmapi_stencil3_boxed *tiles,
                                          tmapi_stencil3_range range, tmap_u32 deep, int own) {
@@ -592,15 +595,16 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
             const int is = i + j * threads < range.end;
             const tmapi_stencil3_entry e = list[is ? i + j * threads : range.end - 1];
-            to[j] = shared + (e.what & 0xffff) * bytes;
+            to[j] = shared + (e & 0xffff) * bytes;
 #pragma unroll
             for (tmap_u32 u = 0; u < deep; ++u) {
-                const unsigned char *from = own ? self[u] : tiles[u].from[e.what >> 16];
+                const unsigned char *from = own ? self[u] : tiles[u].from[(tmap_u32)e >> 16];
                 TMAPI_STENCIL3_GLOBAL(from);
                 tmapi_value_zero(value[j].bytes + u * s->size, s->size);
                 if (is && from)
                     tmapi_value_copy(value[j].bytes + u * s->size,
-                                     from + (tmap_i64)e.from * (int)s->size, s->size);
+                                     from + (tmap_i64)tmapi_stencil3_from(e) * (int)s->size,
+                                     s->size);
             }
         }
 #pragma unroll
@@ -618,11 +622,13 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const tmapi_stencil3_entry own = ((const tmapi_stencil3_entry *)(shared + b->apply))[i];
-        const unsigned char *here = shared + (own.what & 0xffff) * bytes;
-        const tmap_u32 number = own.what >> 16 & 0x1ff;
+        const tmap_u64 own = ((const tmap_u64 *)(shared + b->apply))[i];
+        const tmap_u32 what = (tmap_u32)own;
+        const unsigned char *here = shared + (what & 0xffff) * bytes;
+        const tmap_u32 number = what >> 16 & 0x1ff;
         const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
-        const int from = ((const tmapi_stencil3_entry *)(shared + b->list))[number].from;
+        const int from =
+            tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[number]);
         tmapi_value wide[TMAP_AROUND3], next;
 #pragma unroll
         for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
@@ -639,7 +645,7 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
         for (tmap_u32 u = 0; u < deep; ++u) {
             if (u >= some) continue;
             const tmap_u32 around =
-                (tmap_u32)own.from & tiles[u].around[own.what >> 25] & (layer ? 0x3fe00 : ~0u);
+                (tmap_u32)(own >> 32) & tiles[u].around[what >> 25] & (layer ? 0x3fe00 : ~0u);
             const tmap_cell3 cell = {
                 tiles[u].corner.x + (p & 31), tiles[u].corner.y + (p >> 5 & 31),
                 tiles[u].corner.z + (p >> 10), tiles[u].at + (tmap_u64)(tmap_i64)from};
@@ -665,7 +671,7 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_s
     for (tmap_u32 u = 0; u < deep; ++u) to[u] = s->out + tiles[u].at * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
-        const int from = ((const tmapi_stencil3_entry *)(shared + b->list))[i].from;
+        const int from = tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[i]);
         tmapi_value next;
         tmapi_value_copy(&next, shared + b->stage + i * bytes, bytes);
 #pragma unroll
@@ -778,7 +784,7 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
-    if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil")) return;
+    if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil", 1)) return;
     if (plan->boxes.bytes && plan->f.sz == 1)
         tmapi_stencil3_boxes(plan, &s, 1);
     else if (plan->boxes.bytes)
