@@ -39,12 +39,13 @@
 // Up to 2^18 cells a thread takes a cell. Otherwise a tile is the fractal of level m, at most 32
 // places wide, high and deep. A block lists the places of a tile in shared memory, row by row, so
 // that neighbouring lanes access neighbouring memory. A warp takes a part of this list through a
-// line of up to 32 tiles along x, which is a row of the fractal of level h: a word of bits says which
-// of them exist. So a warp goes along whole rows of memory. In compact storage a tile is contiguous,
-// and a warp takes one after another; its lanes find the places of 32 tiles at a time.
+// line of up to 32 tiles along x, which is a row of the fractal of level h: a word of bits says
+// which of them exist. So a warp goes along whole rows of memory. In compact storage a tile is
+// contiguous, and a warp takes one after another; its lanes find the places of 32 tiles at a time.
 //
-// Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
-// the threads of a block.
+// Cost: about 15 instructions for a cell, 10 in compact storage, and for each launch the list: k^m
+// cells, divided among the threads of a block. Registers: up to 48 with a visitor that stores a
+// number.
 #ifndef TMAP_FRACTAL_EACH3_H
 #define TMAP_FRACTAL_EACH3_H
 
@@ -302,8 +303,8 @@ TMAP_DEVICE int tmapi_each3_made(const tmap_each3_plan *plan, const char *functi
     return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
 }
 
-// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown. turned: 1:
-// the call serves turned copies; another refuses their plans.
+// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown. turned:
+// 1: the call serves turned copies; another refuses their plans.
 TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size, const char *function,
                                   int turned) {
     const int right =
@@ -410,6 +411,11 @@ typedef struct tmapi_each3_part {
     tmap_u64 first, stride, end;
 } tmapi_each3_part;
 
+// The line, or the tile, that an item is a part of.
+TMAP_DEVICE tmap_u64 tmapi_each3_line_of(const tmap_each3_plan *plan, tmap_u64 item) {
+    return item >> 32 ? item / plan->parts : (tmap_u32)item / plan->parts;
+}
+
 // Compact storage: a warp takes a tile, whose elements are contiguous, or a part of one. Its lanes
 // find the tiles of its next 32 turns. Collective for a full warp.
 TMAP_DEVICE void tmapi_each3_tiles(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
@@ -417,7 +423,7 @@ TMAP_DEVICE void tmapi_each3_tiles(const tmap_each3_plan *plan, const tmapi_each
     const tmap_u32 lane = tmap_thread_rank() % 32;
     for (; part.first < part.end; part.first += 32 * part.stride) {
         const tmap_u64 item = part.first + lane * part.stride;
-        const tmap_u32 number = (tmap_u32)((item < part.end ? item : 0) / plan->parts);
+        const tmap_u32 number = (tmap_u32)tmapi_each3_line_of(plan, item < part.end ? item : 0);
         const tmapi_each3_tile own = tmapi_each3_tile_at(plan, number, calls->turned);
         tmap_u64 now = part.first;
         TMAPI_NO_UNROLL
@@ -441,7 +447,7 @@ TMAP_DEVICE void tmapi_each3_tiles(const tmap_each3_plan *plan, const tmapi_each
 TMAP_DEVICE void tmapi_each3_lines(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
                                    tmapi_each3_list list, tmapi_each3_part part) {
     for (tmap_u64 item = part.first; item < part.end; item += part.stride) {
-        const tmap_u64 line = item >> 32 ? item / plan->parts : (tmap_u32)item / plan->parts;
+        const tmap_u64 line = tmapi_each3_line_of(plan, item);
         const tmap_u32 box =
             (tmap_u32)(line >> 32 ? line / plan->lines : (tmap_u32)line / plan->lines);
         const tmap_u32 in_box = (tmap_u32)(line - (tmap_u64)box * plan->lines);

@@ -28,8 +28,8 @@ typedef struct tmap_pitch3 {
     tmap_u64 row, plane;
 } tmap_pitch3;
 
-// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, in one
-// layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
+// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, in
+// one layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
 //   box     for each place the values of the tiles of a step, zeros where there is no cell
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
@@ -46,8 +46,8 @@ typedef struct tmapi_stencil3_box {
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
-// range of items: parts of `chunk` cells of the tiles of a line, line by line; for a stencil, tiles
-// in the order of tmap_nbb3_lambda_linear of level r - tile_level.
+// range of items: parts of `chunk` cells of the tiles of a line, line by line; cells, in the order
+// of tmap_nbb3_lambda_linear, where there are few; for a stencil, tiles in that order.
 typedef struct tmap_each3_plan {
     tmap_nbb3 f;
     tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
