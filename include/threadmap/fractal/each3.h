@@ -44,7 +44,7 @@
 // contiguous, and a warp takes one after another; its lanes find the places of 32 tiles at a time.
 //
 // Cost: about 15 instructions for a cell, 10 in compact storage, and for each launch the list: k^m
-// cells, divided among the threads of a block. Registers: up to 48 with a visitor that stores a
+// cells, divided among the threads of a block. Registers: about 50 with a visitor that stores a
 // number.
 #ifndef TMAP_FRACTAL_EACH3_H
 #define TMAP_FRACTAL_EACH3_H

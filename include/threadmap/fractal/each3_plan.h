@@ -298,10 +298,11 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
     tmap_u64 blocks, in_block, most;
     if (!plan || !plan->items || first > plan->items || count > plan->items - first)
         return TMAP_EINVAL;
-    in_block = plan->tile_level || plan->line_level ? plan->block / 32 : plan->block;
-    if (plan->tiles) in_block = plan->tiles;
-    blocks = count / in_block + (count % in_block != 0);
+    in_block = plan->tiles ? plan->tiles : plan->block / 32;
     most = plan->warps / (plan->block / 32);
+    if (!plan->tiles && !plan->tile_level && !plan->line_level) // a thread takes a cell
+        in_block = plan->block, most = 0x7fffffff;
+    blocks = count / in_block + (count % in_block != 0);
     if (blocks > most) blocks = most;
     plan->first = first, plan->count = count;
     plan->grid = blocks ? (tmap_u32)blocks : 1;
