@@ -210,7 +210,7 @@ static tmap_each3_plan plan_of(int work, const scene *s, const void *kernel, tma
     CHECK(tmap_each3_plan_make(work, s->t, s->r, s->pitch, kernel, &plan));
     if (kit_below(state, 3)) {
         CHECK(tmap_facts_get(kernel, &facts));
-        expect(tmapi_each3_plan_walk(&plan, 0, &facts) == TMAP_OK, "a plan for tiles");
+        expect(tmapi_each3_plan_walk(&plan, work, 0, &facts) == TMAP_OK, "a plan for tiles");
         CHECK(tmap_each3_plan_share(&plan, 0, plan.items));
     }
     plan.offset = s->offset;

@@ -398,8 +398,12 @@ TMAP_DEVICE void tmapi_each3_linear(const tmap_each3_plan *plan, const tmapi_eac
     TMAPI_NO_UNROLL
     for (tmap_u64 i = plan->first + blockIdx.x * threads + tmap_thread_rank(); i < end;
          i += gridDim.x * threads) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, (tmap_u32)i, calls->turned);
-        const tmap_cell3 cell = {t.corner.x, t.corner.y, t.corner.z, t.at};
+        const tmap_xyz p = tmapi_each3_lambda(plan, (tmap_u32)i, plan->r, calls->turned);
+        tmap_cell3 cell = {p.x, p.y, p.z, plan->offset};
+        if (plan->pitch.row == TMAP_COMPACT)
+            cell.at += i;
+        else
+            cell.at += p.x + p.y * plan->pitch.row + p.z * plan->pitch.plane;
         tmapi_value value;
         if (calls->read) calls->read(calls->job, cell, &value);
         tmapi_each3_second(*calls, cell, &value);

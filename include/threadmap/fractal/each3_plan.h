@@ -49,29 +49,30 @@ typedef struct tmapi_stencil3_box {
 // range of items: parts of `chunk` cells of the tiles of a line, line by line; cells, in the order
 // of tmap_nbb3_lambda_linear, where there are few; for a stencil, tiles in that order.
 typedef struct tmap_each3_plan {
+    // first what a thread needs that takes a cell
     tmap_nbb3 f;
-    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
-    tmap_u32 turned;                 // 1: a copy is turned
-    tmap_u32 inverse;                // for divisions by f.k (compact.h)
+    tmap_u32 inverse; // for divisions by f.k (compact.h)
     tmap_u32 r;
-    tmap_u32 tile_level, cells; // of a tile; level 0 without lines: a thread takes a cell
-    tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
-    tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
-    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
-                                // tile. Of a stencil: all of a tile; 1
-    tmap_u32 halo;              // of a stencil: what a tile needs of others, at most: words of
-                                // other sheets, or cells where it has a box
-    tmapi_stencil3_box boxes;   // of a stencil
-    tmap_compact_word word;     // compact.h; bytes 0: elements are cells
-    tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
+    tmap_u32 tile_level, line_level; // of a tile, of a line of tiles; both 0: a thread takes a cell
+    tmap_pitch3 pitch;               // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
                      // it, for a fractal inside a larger volume
-    tmap_u64 items;  // of the complete fractal
-    tmap_u64 first, count; // this launch's share of them
+    tmap_u64 first, count;           // this launch's share of the items
+    tmap_u64 items;                  // of the complete fractal
+    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
+    tmap_u32 turned;                 // 1: a copy is turned
+    tmap_u32 cells, lines;           // of a tile; lines in a box of line_level, empty ones too
+    tmap_xyz tile, box;              // sides in places: of a tile, and of a box of lines
+    tmap_u32 chunk, parts;           // cells of a tile that a warp takes at a time; such parts of a
+                                     // tile. Of a stencil: all of a tile; 1
+    tmap_u32 halo;                   // of a stencil: what a tile needs of others, at most: words of
+                                     // other sheets, or cells where it has a box
+    tmapi_stencil3_box boxes;        // of a stencil
+    tmap_compact_word word;          // compact.h; bytes 0: elements are cells
     // the launch
     const void *kernel;           // null unless the maker received one
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
-    tmap_u32 warps;               // resident warps of the device
+    tmap_u32 warps;               // resident warps of the device, or those that the plan wants
     tmap_u32 tiles;               // of a stencil: that a block takes at a time; otherwise 0
     tmap_u32 type;                // as in tmap_each_plan
 } tmap_each3_plan;
@@ -230,8 +231,8 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
 // 32 on its element, counted from the tile's first, which may be below 0.
 typedef tmap_u64 tmapi_stencil3_entry;
 
-// The most bytes of a place: tiles of a step times bytes of an element.
-#define TMAPI_STENCIL3_PLACE 16u
+// The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
+TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
 // What a block knows of a tile of a step. from: for each of 27 tiles, where its elements begin in
 // memory; null: it does not exist. around: for each position at the tile's border (one more than
@@ -244,11 +245,10 @@ typedef struct tmapi_stencil3_boxed {
     tmap_u32 around[TMAP_AROUND3];
 } tmapi_stencil3_boxed;
 
-// The most tiles of a step: of a layer, whose cells have eight neighbours, or else.
+// The tiles of a step; 0 for elements that are larger than a place.
 TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
-    const tmap_u32 most = layer ? 4 : 2, bytes = layer ? TMAPI_STENCIL3_PLACE : 8;
-    const tmap_u32 deep = size ? bytes / size : most;
-    return deep > most ? most : deep ? deep : 1;
+    const tmap_u32 most = layer ? 4 : 2, deep = tmapi_stencil3_place(layer) / (size ? size : 1);
+    return deep > most ? most : deep;
 }
 
 #if !TMAP_NVRTC
@@ -301,7 +301,7 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
     in_block = plan->tiles ? plan->tiles : plan->block / 32;
     most = plan->warps / (plan->block / 32);
     if (!plan->tiles && !plan->tile_level && !plan->line_level) // a thread takes a cell
-        in_block = plan->block, most = 0x7fffffff;
+        in_block = plan->block;
     blocks = count / in_block + (count % in_block != 0);
     if (blocks > most) blocks = most;
     plan->first = first, plan->count = count;
@@ -312,19 +312,22 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
 // larger block, whose threads share the list. Without a list the blocks are small, so that all
 // multiprocessors have some. A warp's chunk is such that each warp has about 24 in a volume, four
-// in compact storage, whose chunks cost alike; at least 32 cells.
-static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
+// in compact storage, whose chunks cost alike; at least 32 cells. Where a thread takes a cell, it
+// takes one, but for a fold there are few blocks, because each adds to the time of their join.
+static inline int tmapi_each3_plan_block(tmap_each3_plan *p, int work, const tmap_facts *facts) {
     const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
     const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
     const tmap_u64 many = p->pitch.row == TMAP_COMPACT ? 4 : 24;
     tmap_u64 turns;
     p->warps = 0;
-    for (tmap_u32 block = p->tile_level ? 512 : 128; block >= 32; block /= 2) {
+    for (tmap_u32 block = p->tile_level || work == TMAP_EACH_FOLD ? 512 : 256; block >= 32;
+         block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
+    if (!p->tile_level && !p->line_level && work != TMAP_EACH_FOLD) p->warps = 0xffffffff;
     turns = many * p->warps / lines + 1; // parts of a tile
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
     if (p->tile_level) p->chunk = (p->chunk + 31) / 32 * 32;
@@ -334,9 +337,10 @@ static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *f
 }
 
 // Chooses the tile and the block of a walk.
-static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, tmap_u64 few, const tmap_facts *facts) {
+static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, int work, tmap_u64 few,
+                                        const tmap_facts *facts) {
     tmapi_each3_plan_tile(p, few);
-    return tmapi_each3_plan_block(p, facts);
+    return tmapi_each3_plan_block(p, work, facts);
 }
 
 // Checks what all plans need, and sets the fractal and its pitch.
@@ -390,13 +394,14 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
 }
 
 static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
+    const tmap_u32 place = tmapi_stencil3_place(plan->f.sz == 1);
     tmapi_stencil3_box b;
     b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
     b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
     b.levels = 1, b.cells = plan->f.k;
     while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
-    b.stage = TMAPI_STENCIL3_PLACE * b.all;
-    b.apply = b.stage + TMAPI_STENCIL3_PLACE * plan->cells;
+    b.stage = (place * b.all + 15) / 16 * 16;
+    b.apply = (b.stage + place * plan->cells + 15) / 16 * 16;
     b.tiles = b.apply + 8 * plan->cells;
     b.list = b.tiles + 8 * (tmap_u32)sizeof(tmapi_stencil3_boxed);
     b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * (plan->cells + plan->halo);
@@ -409,7 +414,9 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
 // Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most
 // resident ones. The blocks are small and many, because each waits for its memory.
 static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
-    p->shared = p->boxes.bytes, p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes; // for elements of 16 bytes
+    if (p->shared < p->boxes.bytes) p->shared = p->boxes.bytes;
     p->block = p->warps = 0;
     for (tmap_u32 block = 128; block >= 32; block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
@@ -469,7 +476,7 @@ static inline int tmap_each3_plan_of(int work, tmap_turned t, tmap_u32 r, tmap_p
     if (work >= TMAP_EACH_STENCIL && !p.turned) {
         code = tmapi_stencil3_plan_tile(&p, words, facts);
     } else { // a stencil of turned copies goes cell by cell
-        code = tmapi_each3_plan_walk(&p, TMAPI_EACH3_SMALL, facts);
+        code = tmapi_each3_plan_walk(&p, work, TMAPI_EACH3_SMALL, facts);
     }
     if (code != TMAP_OK) return code;
     (void)tmap_each3_plan_share_of(&p, 0, p.items);

@@ -481,7 +481,7 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
     }
     __syncthreads();
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < TMAPI_STENCIL3_PLACE / 4 * b->all; i += threads) box[i] = 0;
+    for (tmap_u32 i = rank; i < b->stage / 4; i += threads) box[i] = 0;
 }
 
 // No tile.
@@ -535,6 +535,7 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
     const unsigned short *table = (const unsigned short *)(shared + b->table);
     const tmap_u64 end = plan->first + plan->count;
     const int compact = plan->pitch.row == TMAP_COMPACT;
+    const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
     TMAPI_NO_UNROLL
     for (tmap_u32 v = rank / 32 * of_warp; v < deep && rank / 32 < warps; v += warps * of_warp) {
         const tmap_u32 u = v + in_warp, tile = (tmap_u32)(first + u);
@@ -546,15 +547,30 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
         tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
         tiles[u].from[n] = 0;
-        if (number != TMAPI_STENCIL3_ABSENT && compact)
+        if (n == TMAP_HERE3 && compact) tiles[u].at = plan->offset + (tmap_u64)tile * plan->cells;
+        if (number == TMAPI_STENCIL3_ABSENT) continue;
+        if (compact) {
             tiles[u].from[n] = s->in + (plan->offset + (tmap_u64)number * plan->cells) * s->size;
-        if (n == TMAP_HERE3 || (is >> n & 1 && !compact)) {
-            const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, 0);
-            if (!compact)
-                tiles[u].from[n] = number == TMAPI_STENCIL3_ABSENT ? 0 : s->in + t.at * s->size;
-            if (n == TMAP_HERE3) tiles[u].corner = t.corner, tiles[u].at = t.at;
+        } else {
+            const tmap_u64 at = tmapi_each3_tile_at(plan, tile, 0).at;
+            tiles[u].from[n] = s->in + at * s->size;
+            if (n == TMAP_HERE3) tiles[u].at = at;
         }
     }
+    if (last < deep && first + last < end)
+        tiles[last].corner = tmapi_each3_tile_at(plan, (tmap_u32)(first + last), 0).corner;
+}
+
+// Prefetches the cells of the `deep` tiles from `first` on, in compact storage.
+TMAP_DEVICE void tmapi_stencil3_box_prefetch(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                             tmap_u64 first, tmap_u32 deep) {
+    const tmap_u64 end = plan->first + plan->count, of_tile = (tmap_u64)plan->cells * s->size;
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const unsigned char *from = s->in + plan->offset * s->size + first * of_tile;
+    if (plan->pitch.row != TMAP_COMPACT || first + deep > end) return;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 32 * tmap_thread_rank(); i < deep * of_tile; i += 32 * threads)
+        tmapi_value_prefetch(from + i);
 }
 
 // Tells nvcc that a pointer from shared memory points to device memory.
@@ -565,7 +581,7 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
 #endif
 
 // The entries of the list that a thread has in flight.
-#define TMAPI_STENCIL3_FLIGHT 4
+#define TMAPI_STENCIL3_FLIGHT(deep) ((deep) == 4 ? 2u : 4u)
 
 // The entries of the list from `begin` on, before `end`.
 typedef struct tmapi_stencil3_range {
@@ -584,16 +600,16 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
     const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list);
+    const tmap_u32 flight = TMAPI_STENCIL3_FLIGHT(deep);
     const unsigned char *self[4] = {0, 0, 0, 0};
 #pragma unroll
     for (tmap_u32 u = 0; u < deep; ++u) self[u] = tiles[u].from[TMAP_HERE3];
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = range.begin + tmap_thread_rank(); i < range.end;
-         i += TMAPI_STENCIL3_FLIGHT * threads) {
-        tmapi_value value[TMAPI_STENCIL3_FLIGHT];
-        unsigned char *to[TMAPI_STENCIL3_FLIGHT];
+    for (tmap_u32 i = range.begin + tmap_thread_rank(); i < range.end; i += flight * threads) {
+        tmapi_value value[4];
+        unsigned char *to[4] = {0, 0, 0, 0};
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+        for (tmap_u32 j = 0; j < flight; ++j) {
             const int is = i + j * threads < range.end;
             const tmapi_stencil3_entry e = list[is ? i + j * threads : range.end - 1];
             to[j] = shared + (e & 0xffff) * bytes;
@@ -609,7 +625,7 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
+        for (tmap_u32 j = 0; j < flight; ++j)
             if (i + j * threads < range.end) tmapi_value_copy(to[j], value[j].bytes, bytes);
     }
 }
@@ -705,6 +721,7 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
         tmapi_stencil3_box_fill(s, &b, now, others, deep, 0);
         __syncthreads(); // also after the stores of the step before, which has the other buffer
         tmapi_stencil3_box_step(plan, s, &b, first + stride, shared, tiles + (turn ^ 1) * deep);
+        tmapi_stencil3_box_prefetch(plan, s, first + stride, deep);
         tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
         __syncthreads();
         tmapi_stencil3_box_store(s, &b, now, some, plan->cells, shared, deep);
@@ -789,7 +806,7 @@ TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
     if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil", 1)) return;
     if (plan->boxes.bytes && plan->f.sz == 1)
         tmapi_stencil3_boxes(plan, &s, 1);
-    else if (plan->boxes.bytes)
+    else if (plan->boxes.bytes && tmapi_stencil3_deep(0, s.size))
         tmapi_stencil3_boxes(plan, &s, 0);
     else if (!tmapi_stencil3_run(plan, &s))
         tmapi_stencil3_cells(plan, &s);
