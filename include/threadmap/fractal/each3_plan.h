@@ -33,7 +33,7 @@ typedef struct tmap_pitch3 {
 //   box     for each place the values of the tiles of a step, zeros where there is no cell
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
-//   tiles   two buffers of a step's tiles
+//   tiles   two buffers of the tiles of some steps
 //   list    where the value of each place that is a cell comes from; the tile's own cells first
 //   places  the place of each cell of the list in the tile, two bytes
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
@@ -245,6 +245,10 @@ typedef struct tmapi_stencil3_boxed {
     tmap_u32 around[TMAP_AROUND3];
 } tmapi_stencil3_boxed;
 
+// The steps for which a block finds tiles at a time. Together they have a task for each of four
+// warps: the tiles around one, or around three of a layer.
+TMAP_FN tmap_u32 tmapi_stencil3_steps(int layer) { return layer ? 3 : 2; }
+
 // The tiles of a step; 0 for elements that are larger than a place.
 TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
     const tmap_u32 most = layer ? 4 : 2, deep = tmapi_stencil3_place(layer) / (size ? size : 1);
@@ -403,7 +407,9 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     b.stage = (place * b.all + 15) / 16 * 16;
     b.apply = (b.stage + place * plan->cells + 15) / 16 * 16;
     b.tiles = b.apply + 8 * plan->cells;
-    b.list = b.tiles + 8 * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.list = b.tiles + 2 * tmapi_stencil3_steps(plan->f.sz == 1) *
+                           tmapi_stencil3_deep(plan->f.sz == 1, 0) *
+                           (tmap_u32)sizeof(tmapi_stencil3_boxed);
     b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * (plan->cells + plan->halo);
     b.table = b.places + 2 * plan->cells;
     b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;

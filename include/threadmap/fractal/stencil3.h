@@ -524,26 +524,32 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
     return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
 }
 
-// Finds what surrounds the `deep` tiles from `first` on. Collective for the block's full warps.
+// Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart.
+// Collective for the block's full warps.
 TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                          const tmapi_stencil3_box *b, tmap_u64 first,
-                                         unsigned char *shared, tmapi_stencil3_boxed *tiles) {
+                                         tmap_u64 stride, tmapi_stencil3_boxed *tiles) {
+    extern __shared__ uint4 tmapi_each3_shared[];
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
     const tmap_u32 base = plan->f.sz == 1 ? 9 : 0, all = plan->f.sz == 1 ? 9 : TMAP_AROUND3;
     const tmap_u32 deep = tmapi_stencil3_deep(plan->f.sz == 1, s->size);
     const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
-    const unsigned short *table = (const unsigned short *)(shared + b->table);
+    const tmap_u32 many = deep * tmapi_stencil3_steps(plan->f.sz == 1);
+    const unsigned short *table =
+        (const unsigned short *)((unsigned char *)tmapi_each3_shared + b->table);
     const tmap_u64 end = plan->first + plan->count;
     const int compact = plan->pitch.row == TMAP_COMPACT;
     const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
     TMAPI_NO_UNROLL
-    for (tmap_u32 v = rank / 32 * of_warp; v < deep && rank / 32 < warps; v += warps * of_warp) {
-        const tmap_u32 u = v + in_warp, tile = (tmap_u32)(first + u);
+    for (tmap_u32 v = rank / 32 * of_warp; v < many && rank / 32 < warps; v += warps * of_warp) {
+        const tmap_u32 u = v + in_warp;
+        const tmap_u64 place = first + u / deep * stride + u % deep;
+        const tmap_u32 tile = (tmap_u32)place;
         tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
-        if (in_warp < of_warp && u < deep && first + u < end)
+        if (in_warp < of_warp && u < many && place < end)
             number = tmapi_stencil3_tile_beside(plan, b, table, tile, n);
         is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
-        if (in_warp >= of_warp || u >= deep) continue;
+        if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
         tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
         tiles[u].from[n] = 0;
@@ -557,8 +563,10 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
             if (n == TMAP_HERE3) tiles[u].at = at;
         }
     }
-    if (last < deep && first + last < end)
-        tiles[last].corner = tmapi_each3_tile_at(plan, (tmap_u32)(first + last), 0).corner;
+    if (last < many) {
+        const tmap_u64 place = first + last / deep * stride + last % deep;
+        if (place < end) tiles[last].corner = tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
+    }
 }
 
 // Prefetches the cells of the `deep` tiles from `first` on, in compact storage.
@@ -706,21 +714,25 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmapi_stencil3_box b = plan->boxes;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size);
+    const tmap_u32 steps = tmapi_stencil3_steps(layer), many = steps * deep;
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * deep;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * deep;
     tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
     tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
-    tmapi_stencil3_box_step(plan, s, &b, first, shared, tiles);
+    tmapi_stencil3_box_step(plan, s, &b, first, stride, tiles);
     __syncthreads();
     const tmapi_stencil3_range own = {0, plan->cells};
     const tmapi_stencil3_range others = {plan->cells, *(const tmap_u32 *)(shared + b.count)};
-    for (tmap_u32 turn = 0; first < end; first += stride, turn ^= 1) {
+    for (tmap_u32 turn = 0; first < end;
+         first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
         const tmapi_stencil3_boxed *now = tiles + turn * deep;
         const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
         tmapi_stencil3_box_fill(s, &b, now, own, deep, 1);
         tmapi_stencil3_box_fill(s, &b, now, others, deep, 0);
-        __syncthreads(); // also after the stores of the step before, which has the other buffer
-        tmapi_stencil3_box_step(plan, s, &b, first + stride, shared, tiles + (turn ^ 1) * deep);
+        __syncthreads(); // also after the stores of the step before, which may have the other buffer
+        if (turn == 0 || turn == steps)
+            tmapi_stencil3_box_step(plan, s, &b, first + steps * stride, stride,
+                                    tiles + (turn ? 0 : many));
         tmapi_stencil3_box_prefetch(plan, s, first + stride, deep);
         tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
         __syncthreads();
