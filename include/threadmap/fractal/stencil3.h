@@ -591,36 +591,34 @@ TMAP_DEVICE void tmapi_stencil3_box_prefetch(const tmap_each3_plan *plan, const 
 // The entries of the list that a thread has in flight.
 #define TMAPI_STENCIL3_FLIGHT(deep) ((deep) == 4 ? 2u : 4u)
 
-// The entries of the list from `begin` on, before `end`.
-typedef struct tmapi_stencil3_range {
-    tmap_u32 begin, end;
-} tmapi_stencil3_range;
-
 // The element of an entry of the list.
 TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
 
-// Fills places of the box with the values of a step's tiles. own: the entries are the tiles' own
-// cells. deep, own: constants.
-TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
-                                         const tmapi_stencil3_boxed *tiles,
-                                         tmapi_stencil3_range range, tmap_u32 deep, int own) {
+// Fills the box with the values of a step's tiles: their own cells, the first of the `all` entries
+// of the list, and those around them. A thread has some of both in flight. deep: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                         const tmapi_stencil3_boxed *tiles, tmap_u32 all,
+                                         tmap_u32 deep) {
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
-    const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list);
-    const tmap_u32 flight = TMAPI_STENCIL3_FLIGHT(deep);
+    const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + plan->boxes.list);
+    const tmap_u32 flight = TMAPI_STENCIL3_FLIGHT(deep), cells = plan->cells;
+    const tmap_u32 most = all > 2 * cells ? all - cells : cells;
     const unsigned char *self[4] = {0, 0, 0, 0};
 #pragma unroll
     for (tmap_u32 u = 0; u < deep; ++u) self[u] = tiles[u].from[TMAP_HERE3];
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = range.begin + tmap_thread_rank(); i < range.end; i += flight * threads) {
-        tmapi_value value[4];
-        unsigned char *to[4] = {0, 0, 0, 0};
+    for (tmap_u32 first = tmap_thread_rank(); first < most; first += flight * threads) {
+        tmapi_value value[8];
+        tmap_u32 to[8]; // bytes from the box's beginning on
 #pragma unroll
-        for (tmap_u32 j = 0; j < flight; ++j) {
-            const int is = i + j * threads < range.end;
-            const tmapi_stencil3_entry e = list[is ? i + j * threads : range.end - 1];
-            to[j] = shared + (e & 0xffff) * bytes;
+        for (tmap_u32 j = 0; j < 2 * flight; ++j) {
+            const int own = j < flight;
+            const tmap_u32 i = (own ? 0 : cells) + first + (own ? j : j - flight) * threads;
+            const int is = i < (own ? cells : all);
+            const tmapi_stencil3_entry e = list[is ? i : 0];
+            to[j] = is ? (tmap_u32)(e & 0xffff) * bytes : 0xffffffffu;
 #pragma unroll
             for (tmap_u32 u = 0; u < deep; ++u) {
                 const unsigned char *from = own ? self[u] : tiles[u].from[(tmap_u32)e >> 16];
@@ -633,8 +631,8 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < flight; ++j)
-            if (i + j * threads < range.end) tmapi_value_copy(to[j], value[j].bytes, bytes);
+        for (tmap_u32 j = 0; j < 2 * flight; ++j)
+            if (to[j] != 0xffffffffu) tmapi_value_copy(shared + to[j], value[j].bytes, bytes);
     }
 }
 
@@ -721,14 +719,12 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
     tmapi_stencil3_box_step(plan, s, &b, first, stride, tiles);
     __syncthreads();
-    const tmapi_stencil3_range own = {0, plan->cells};
-    const tmapi_stencil3_range others = {plan->cells, *(const tmap_u32 *)(shared + b.count)};
+    const tmap_u32 all = *(const tmap_u32 *)(shared + b.count);
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
         const tmapi_stencil3_boxed *now = tiles + turn * deep;
         const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
-        tmapi_stencil3_box_fill(s, &b, now, own, deep, 1);
-        tmapi_stencil3_box_fill(s, &b, now, others, deep, 0);
+        tmapi_stencil3_box_fill(plan, s, now, all, deep);
         __syncthreads(); // also after the stores of the step before, which may have the other buffer
         if (turn == 0 || turn == steps)
             tmapi_stencil3_box_step(plan, s, &b, first + steps * stride, stride,
