@@ -106,15 +106,6 @@ TMAP_DEVICE void tmapi_value_pick(void *to, int first, const void *a, const void
         tmapi_value_copy(to, b, size);
 }
 
-// Prefetches the sector of *place into the L2 cache.
-TMAP_DEVICE void tmapi_value_prefetch(const void *place) {
-#if defined(__CUDA_ARCH__)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(place)));
-#else
-    (void)place;
-#endif
-}
-
 // ---- asynchronous copies ------------------------------------------------------------------------
 //
 // From device memory to shared memory: in the background from compute capability 8.0 on, immediate

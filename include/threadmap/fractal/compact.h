@@ -142,4 +142,16 @@ TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word
     *bit = (tmap_u32)(i / words), *word = i % words;
 }
 
+#if TMAP_CUDA
+
+// Prefetches the sector of *place into the L2 cache.
+TMAP_DEVICE void tmapi_compact_prefetch(const void *place) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(place)));
+#else
+    (void)place;
+#endif
+}
+
+#endif // TMAP_CUDA
 #endif

@@ -444,7 +444,7 @@ TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls c
     const tmap_u32 size = calls.into.size;
     if (calls.read) calls.read(calls.job, cell, value);
     if (size && (size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
-        tmapi_value_prefetch((const unsigned char *)calls.into.data + cell.at * size);
+        tmapi_compact_prefetch((const unsigned char *)calls.into.data + cell.at * size);
 }
 TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const void *value) {
     if (calls.visit)

@@ -578,7 +578,7 @@ TMAP_DEVICE void tmapi_stencil3_box_prefetch(const tmap_each3_plan *plan, const 
     if (plan->pitch.row != TMAP_COMPACT || first + deep > end) return;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = 32 * tmap_thread_rank(); i < deep * of_tile; i += 32 * threads)
-        tmapi_value_prefetch(from + i);
+        tmapi_compact_prefetch(from + i);
 }
 
 // Tells nvcc that a pointer from shared memory points to device memory.
@@ -725,7 +725,7 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
         const tmapi_stencil3_boxed *now = tiles + turn * deep;
         const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
         tmapi_stencil3_box_fill(plan, s, now, all, deep);
-        __syncthreads(); // also after the stores of the step before, which may have the other buffer
+        __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
             tmapi_stencil3_box_step(plan, s, &b, first + steps * stride, stride,
                                     tiles + (turn ? 0 : many));
