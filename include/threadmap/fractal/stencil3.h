@@ -804,8 +804,8 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // written. rule: without barriers and collectives. Another call in the kernel needs a
 // __syncthreads() before it. With a plan for other work or of turned copies the call is
 // right, but tests membership for each neighbour.
-// Cost, without the rule: about 80 instructions for a cell where cells are dense, about 40 in a
-// layer, and about 350 elsewhere. Registers: about 60 plus the values; __launch_bounds__(512, 1)
+// Cost, without the rule: about 130 instructions for a cell where cells are dense, 40 to 80 in
+// a layer, and about 350 elsewhere. Registers: about 60 plus the values; __launch_bounds__(512, 1)
 // leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
