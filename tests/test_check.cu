@@ -197,6 +197,7 @@ static __device__ void rule3(void *, tmap_cell3, tmap_u32, const void *, void *n
 #define EACH3(name) \
     static __global__ void __launch_bounds__(512, 1) name(tmap_each3_plan plan, job j)
 EACH3(each3) { tmap_each3(&plan, visit3, &j); }
+EACH3(each3_turned) { tmap_each3_turned(&plan, visit3, &j); }
 EACH3(each3_update) { tmap_each3_update(&plan, read_cell3, use_cell3, &j); }
 #define EACH3_FOLD(name, size, bytes) \
     EACH3(name) { \
@@ -361,6 +362,13 @@ static cudaError_t by_cells3(const test_case *c) {
                               c->kernel, &plan));
     return tmap_each3_launch(&plan, &j, 0);
 }
+static cudaError_t by_turned(const test_case *c) {
+    const tmap_pitch3 tight = {0, 0};
+    const job j = memory(c);
+    tmap_each3_plan plan;
+    must(tmap_each3_plan_make(TMAP_EACH_VISIT, tmap_turned_hilbert3(), 3, tight, c->kernel, &plan));
+    return tmap_each3_launch(&plan, &j, 0);
+}
 static cudaError_t by_words3(const test_case *c) {
     const tmap_pitch3 compact = {TMAP_COMPACT, 0};
     const job j = memory(c);
@@ -444,6 +452,9 @@ static const test_case cases[] = {
     CASE(by_words, stencil_words, 0, 0, RIGHT, NULL),
     CASE(by_cells3, each3_fold, 0, 0, RIGHT, NULL),
     CASE(by_cells3, stencil3, 0, 0, RIGHT, NULL),
+    CASE(by_turned, each3_turned, 0, 0, RIGHT, NULL),
+    CASE(by_turned, each3, 0, 0, RIGHT, "tmap_each3: no maker"),
+    CASE(by_turned, each3_fold, 0, 0, RIGHT, "tmap_each3_fold: no maker"),
     CASE(by_cells3, words3, 0, 0, RIGHT, "tmap_each3_words: no maker"),
     CASE(by_words3, words3, 0, 0, RIGHT, NULL),
     ASK(ask_query, ask_share, ask_finish, NULL),

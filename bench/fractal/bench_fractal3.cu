@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench_fractal3: work on the cells of fractals in three dimensions: a write and a sum of int32 by
 // the library's engine, as a user calls it, beside the bounding box and the plain map; life by
-// bits in compact storage; and lambda with turned copies beside lambda without.
+// bits in compact storage; lambda with turned copies beside lambda without; and works on f32 in
+// compact storage and in a volume, beside the engine in two dimensions where the fractal is a layer.
 //
 // Every variant is verified before it is timed: a write in every place of the volume, a sum against
 // the bounding box, and a step of life in cells at random, whose neighbours are found by nu.
@@ -9,6 +10,8 @@
 
 #include <threadmap/fractal/catalogue3.h>
 #include <threadmap/fractal/life3.h>
+
+#include "storages3.h"
 
 typedef struct sweep {
     bench_driver d;
@@ -450,6 +453,62 @@ static void sweep_lambda(sweep *s, int i) {
     }
 }
 
+// ---- storages -----------------------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    tmap_u32 level[2]; // with --quick and without
+} stores[] = {{"gasket", {12, 16}},     {"carpet", {7, 10}},   {"menger", {5, 6}},
+              {"tetrahedron", {9, 11}}, {"dust", {5, 6}},      {"vicsek3", {5, 6}},
+              {"mosely", {5, 6}},       {"octahedron", {5, 6}}};
+
+// The bytes that a work moves at least: all cells once, or twice.
+static double store_bytes(const store_job *j) {
+    return (j->work == STORE_WRITE || j->work == STORE_SUM ? 4.0 : 8.0) * (double)j->cells;
+}
+
+static void sweep_store(sweep *s, store_job *j, const char *name) {
+    const tmap_u64 places =
+        tmap_nbb3_side_x(j->f, j->r) * tmap_nbb3_side_y(j->f, j->r) * tmap_nbb3_side_z(j->f, j->r);
+    const int compact = j->variant == STORE_COMPACT || j->variant == STORE_COMPACT_2D;
+    bench_row row = bench_row_begin(&s->d, store_works[j->work], store_variants[j->variant], name);
+    bench_key(&row, "size", "%u", j->r);
+    bench_key_text(&row, "dtype", "f32");
+    if (!bench_wants(&s->d, &row)) return;
+    j->pitch.row = compact ? TMAP_COMPACT : 0, j->pitch.plane = 0;
+    j->cells = tmap_nbb3_cells(j->f, j->r), j->elements = compact ? j->cells : places;
+    store_plan(j);
+    j->step.out = (float *)kit_guarded(j->elements * 4), j->step.value = 1;
+    j->step.in = j->work == STORE_UPDATE ? j->step.out : 0;
+    if (j->work >= STORE_SUM) j->step.in = (const float *)kit_device(j->elements * 4);
+    j->step.to.workspace = kit_device(store_is_2d(j) ? tmap_each_fold_bytes(&j->plan2, 8)
+                                                     : tmap_each3_fold_bytes(&j->plan3, 8));
+    CHECK(cudaMemset(j->step.to.workspace, 0, 16));
+    j->step.to.result = j->want = (double *)kit_device(16);
+    ++j->want;
+    bench_verify(&row, store_wrong(j), "cells");
+    bench_key(&row, "n", "%llu", tmap_nbb3_side_x(j->f, j->r));
+    bench_key(&row, "cells", "%llu", j->cells);
+    row.rate = "gcells", row.unit = "Gcell/s", row.each = 1e-6 * (double)j->cells;
+    if (compact) row.limit_ms = 1e-9 * store_bytes(j) / s->d.ceilings.copy_tbs;
+    bench_row_run(&s->d, &row, store_run, j);
+    kit_release(0);
+}
+
+static void sweep_stores(sweep *s, size_t i) {
+    store_job j;
+    memset(&j, 0, sizeof j);
+    for (int k = 0; k < TMAP_FRACTAL_COUNT; ++k)
+        if (!strcmp(tmap_fractal_name(k), stores[i].name)) j.flat = tmap_fractal_at(k);
+    for (int k = 0; k < TMAP_FRACTAL3_COUNT; ++k)
+        if (!strcmp(tmap_fractal3_name(k), stores[i].name)) j.f = tmap_fractal3_at(k);
+    if (j.flat.k) j.f = store_layer(j.flat);
+    j.r = s->level ? (tmap_u32)s->level : stores[i].level[!s->d.quick];
+    for (j.work = 0; j.work < STORE_WORKS; ++j.work)
+        for (j.variant = 0; j.variant < (j.flat.k ? STORE_VARIANTS : STORE_COMPACT_2D); ++j.variant)
+            sweep_store(s, &j, stores[i].name);
+}
+
 // Levels of a volume and of life, with --quick and without.
 static const struct {
     const char *name;
@@ -478,6 +537,8 @@ int main(int argc, char **argv) {
         sweep_life(&s, f, domains[i].name,
                    s.life_level ? (tmap_u32)s.life_level : domains[i].life[full]);
     }
+    for (size_t i = 0; i < COUNT(stores); ++i)
+        if (!s.fractal || !strcmp(s.fractal, stores[i].name)) sweep_stores(&s, i);
     for (int i = 0; i < TMAP_TURNED_COUNT; ++i)
         if (!s.fractal || !strcmp(s.fractal, tmap_turned_name(i))) sweep_lambda(&s, i);
     return bench_end(&s.d);

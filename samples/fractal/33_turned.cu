@@ -30,7 +30,7 @@ static __device__ void note(void *job, tmap_cell3 cell) {
 }
 
 __global__ void __launch_bounds__(512, 2) note_cells(tmap_each3_plan plan, curve c) {
-    tmap_each3(&plan, note, &c);
+    tmap_each3_turned(&plan, note, &c);
 }
 
 static tmap_u32 apart(tmap_u32 a, tmap_u32 b) { return a < b ? b - a : a - b; }

@@ -85,6 +85,9 @@ static __device__ void mark(void *job, tmap_cell3 cell) {
 static __global__ void __launch_bounds__(512, 2) mark_cells(tmap_each3_plan plan, marks m) {
     tmap_each3(&plan, mark, &m);
 }
+static __global__ void __launch_bounds__(512, 2) mark_turned(tmap_each3_plan plan, marks m) {
+    tmap_each3_turned(&plan, mark, &m);
+}
 
 static __device__ void twice_read(void *job, tmap_cell3 cell, void *value) {
     *(tmap_u32 *)value = ((const marks *)job)->seen[cell.at];
@@ -94,6 +97,9 @@ static __device__ void twice_use(void *job, tmap_cell3 cell, const void *value) 
 }
 static __global__ void __launch_bounds__(512, 2) twice_cells(tmap_each3_plan plan, marks m) {
     tmap_each3_update(&plan, twice_read, twice_use, &m);
+}
+static __global__ void __launch_bounds__(512, 2) twice_turned(tmap_each3_plan plan, marks m) {
+    tmap_each3_update_turned(&plan, twice_read, twice_use, &m);
 }
 
 typedef struct summing {
@@ -114,34 +120,36 @@ static __global__ void __launch_bounds__(512, 2) sum_cells(tmap_each3_plan plan,
     const tmap_fold fold = {&zero, sizeof zero, sum_join};
     tmap_each3_fold(&plan, in, sum_add, fold, s.to, 0);
 }
+static __global__ void __launch_bounds__(512, 2) sum_turned(tmap_each3_plan plan, summing s) {
+    const tmap_u64 zero = 0;
+    const tmap_array in = {s.in, sizeof *s.in};
+    const tmap_fold fold = {&zero, sizeof zero, sum_join};
+    tmap_each3_fold_turned(&plan, in, sum_add, fold, s.to, 0);
+}
 
 typedef struct blend {
     const tmap_u32 *in;
     tmap_u32 *out;
 } blend;
-// Of all places and of their values, none of which can be exchanged.
-TMAP_FN tmap_u32 blended(tmap_u32 around, const tmap_u32 *v, tmap_u32 z) {
-    tmap_u32 sum = around * 2654435761u + z;
-    for (tmap_u32 i = 0; i < TMAP_AROUND3; ++i) sum = sum * 31 + v[i];
-    return sum;
-}
-static __device__ void blend_rule(void *job, tmap_cell3 cell, tmap_u32 around, const void *places,
-                                  void *next) {
-    (void)job;
-    *(tmap_u32 *)next = blended(around, (const tmap_u32 *)places, cell.z + 5 * cell.y);
-}
-static __global__ void __launch_bounds__(512, 1) blend_cells(tmap_each3_plan plan, blend b) {
-    const tmap_array in = {b.in, sizeof *b.in};
-    tmap_each3_stencil(&plan, in, blend_rule, b.out, &b);
-}
-
-// A slice of a word from 27 slices, of which none can be exchanged, and from where the word is.
+// A byte of a value or of a slice of a word from those of 27 places, none of which can be exchanged,
+// and from where it is.
 TMAP_FN unsigned char slice_byte(const unsigned char *places, tmap_u32 size, tmap_u32 i,
                                  tmap_u64 at) {
     tmap_u32 sum = (tmap_u32)at * 37 + i;
     for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) sum = sum * 31 + places[n * size + i];
     return (unsigned char)(sum >> 7);
 }
+#define BLEND_OF(size) \
+    static __device__ void blend_rule_##size(void *, tmap_cell3 cell, tmap_u32 around, \
+                                             const void *places, void *next) { \
+        const tmap_u64 at = around + cell.at + cell.x + 3 * cell.y + 5 * cell.z; \
+        for (tmap_u32 i = 0; i < size; ++i) \
+            ((unsigned char *)next)[i] = slice_byte((const unsigned char *)places, size, i, at); \
+    } \
+    static __global__ void __launch_bounds__(512, 1) blend_##size(tmap_each3_plan plan, blend b) { \
+        const tmap_array in = {b.in, size}; \
+        tmap_each3_stencil(&plan, in, blend_rule_##size, b.out, &b); \
+    }
 #define WORDS_OF(size) \
     static __device__ void slice_##size(void *, tmap_cell3 cell, tmap_u32, const void *places, \
                                         void *next) { \
@@ -153,6 +161,11 @@ TMAP_FN unsigned char slice_byte(const unsigned char *places, tmap_u32 size, tma
         const tmap_array in = {b.in, size}; \
         tmap_each3_words(&plan, in, slice_##size, b.out, &b); \
     }
+BLEND_OF(1)
+BLEND_OF(2)
+BLEND_OF(4)
+BLEND_OF(8)
+BLEND_OF(16)
 WORDS_OF(2)
 WORDS_OF(4)
 WORDS_OF(8)
@@ -185,19 +198,37 @@ static void launch(const tmap_each3_plan *plan, tmap_job job, tmap_u64 *state) {
     }
 }
 
+// 1: by the calls for turned copies, which are right for all fractals.
+static int by_turned(const scene *s, tmap_u64 *state) {
+    return !tmap_turned_equal(s->t, tmap_turned_plain(s->t.f)) || kit_below(state, 4) == 0;
+}
+
+// Makes a plan; at random one whose blocks take tiles although the cells are few.
+static tmap_each3_plan plan_of(int work, const scene *s, const void *kernel, tmap_u64 *state) {
+    tmap_each3_plan plan;
+    tmap_facts facts;
+    CHECK(tmap_each3_plan_make(work, s->t, s->r, s->pitch, kernel, &plan));
+    if (kit_below(state, 3)) {
+        CHECK(tmap_facts_get(kernel, &facts));
+        expect(tmapi_each3_plan_walk(&plan, work, 0, &facts) == TMAP_OK, "a plan for tiles");
+        CHECK(tmap_each3_plan_share(&plan, 0, plan.items));
+    }
+    plan.offset = s->offset;
+    return plan;
+}
+
 static void run_walks(const scene *s, tmap_u64 *state) {
+    const int turned = by_turned(s, state);
+    const void *first = turned ? (const void *)mark_turned : (const void *)mark_cells;
+    const void *second = turned ? (const void *)twice_turned : (const void *)twice_cells;
     const tmap_u64 bytes = s->elements * 4;
     tmap_u32 *want = (tmap_u32 *)kit_host(bytes);
     marks m = {(tmap_u32 *)kit_guarded(bytes)};
     tmap_each3_plan plan;
-    CHECK(tmap_each3_plan_make(TMAP_EACH_VISIT, s->t, s->r, s->pitch, (const void *)mark_cells,
-                               &plan));
-    plan.offset = s->offset;
+    plan = plan_of(TMAP_EACH_VISIT, s, first, state);
     expect(tmap_each3_plan_places(&plan) <= s->elements, "places");
     launch(&plan, &m, state);
-    CHECK(tmap_each3_plan_make(TMAP_EACH_UPDATE, s->t, s->r, s->pitch, (const void *)twice_cells,
-                               &plan));
-    plan.offset = s->offset;
+    plan = plan_of(TMAP_EACH_UPDATE, s, second, state);
     launch(&plan, &m, state);
     for (tmap_u64 i = 0; i < s->cells; ++i) {
         tmap_u32 *w = &want[element_of(s, i)];
@@ -216,9 +247,8 @@ static void run_fold(const scene *s, tmap_u64 *state) {
         const tmap_u64 *at = s->cell[i].at;
         want += host[element_of(s, i)] * (1 + at[0] + 3 * at[1] + 7 * at[2]);
     }
-    CHECK(
-        tmap_each3_plan_make(TMAP_EACH_FOLD, s->t, s->r, s->pitch, (const void *)sum_cells, &plan));
-    plan.offset = s->offset;
+    const void *kernel = by_turned(s, state) ? (const void *)sum_turned : (const void *)sum_cells;
+    plan = plan_of(TMAP_EACH_FOLD, s, kernel, state);
     j.in = (const unsigned short *)kit_to_device(host, s->elements * 2);
     j.to.workspace = kit_guarded(tmap_each3_fold_bytes(&plan, 8));
     j.to.result = kit_guarded(8);
@@ -236,24 +266,37 @@ static void run_fold(const scene *s, tmap_u64 *state) {
 // own: by a plan for a stencil, which goes cell by cell where copies are turned; otherwise by one
 // for other work, which always does.
 static void run_stencil(const scene *s, int own, tmap_u64 *state) {
-    const tmap_u64 bytes = s->elements * 4;
-    tmap_u32 *in = (tmap_u32 *)kit_host(bytes), *want = (tmap_u32 *)kit_host(bytes);
+    static const void *const kernels[5] = {(const void *)blend_1, (const void *)blend_2,
+                                           (const void *)blend_4, (const void *)blend_8,
+                                           (const void *)blend_16};
+    const tmap_u32 which = (tmap_u32)kit_below(state, 5), size = 1u << which;
+    const tmap_u64 bytes = s->elements * size;
+    unsigned char *in = (unsigned char *)kit_host(bytes);
+    unsigned char *want = (unsigned char *)memset(kit_host(bytes), KIT_POISON, bytes);
     tmap_each3_plan plan;
     blend b;
-    for (tmap_u64 i = 0; i < s->elements; ++i) in[i] = (tmap_u32)check_hash(i, s->r);
+    for (tmap_u64 i = 0; i < bytes; ++i) in[i] = (unsigned char)check_hash(i, s->r);
     for (tmap_u64 i = 0; i < s->cells; ++i) {
-        const tmap_u64 *at = s->cell[i].at;
-        tmap_u32 v[TMAP_AROUND3] = {0}, around = 0;
+        const tmap_u64 *at = s->cell[i].at, element = element_of(s, i);
+        unsigned char places[TMAP_AROUND3 * 16] = {0};
+        tmap_u32 around = 0;
         for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n) {
             const int other = beside(s, i, n);
-            if (other >= 0) around |= 1u << n, v[n] = in[element_of(s, (tmap_u64)other)];
+            if (other < 0) continue;
+            around |= 1u << n;
+            memcpy(places + n * size, in + element_of(s, (tmap_u64)other) * size, size);
         }
-        want[element_of(s, i)] = blended(around, v, (tmap_u32)(at[2] + 5 * at[1]));
+        for (tmap_u32 k = 0; k < size; ++k)
+            want[element * size + k] =
+                slice_byte(places, size, k, around + element + at[0] + 3 * at[1] + 5 * at[2]);
     }
-    const void *kernel = (const void *)blend_cells;
-    CHECK(tmap_each3_plan_make(own ? TMAP_EACH_STENCIL : TMAP_EACH_UPDATE, s->t, s->r, s->pitch,
-                               kernel, &plan));
-    plan.offset = s->offset;
+    kit_more(", %u bytes", size);
+    if (own) {
+        CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, kernels[which], &plan));
+        plan.offset = s->offset;
+    } else {
+        plan = plan_of(TMAP_EACH_UPDATE, s, kernels[which], state);
+    }
     b.in = (const tmap_u32 *)kit_to_device(in, bytes), b.out = (tmap_u32 *)kit_guarded(bytes);
     launch(&plan, &b, state);
     expect(memcmp(kit_to_host(b.out, bytes), want, bytes) == 0,
@@ -261,13 +304,13 @@ static void run_stencil(const scene *s, int own, tmap_u64 *state) {
     if (!own) return;
 
     // A walk by a stencil's plan.
-    marks m = {(tmap_u32 *)kit_guarded(bytes)};
+    marks m = {(tmap_u32 *)kit_guarded(s->elements * 4)};
     tmap_u64 wrong = 0;
-    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, (const void *)mark_cells,
+    CHECK(tmap_each3_plan_make(TMAP_EACH_STENCIL, s->t, s->r, s->pitch, (const void *)mark_turned,
                                &plan));
     plan.offset = s->offset;
     launch(&plan, &m, state);
-    const tmap_u32 *got = (const tmap_u32 *)kit_to_host(m.seen, bytes);
+    const tmap_u32 *got = (const tmap_u32 *)kit_to_host(m.seen, s->elements * 4);
     for (tmap_u64 i = 0; i < s->cells; ++i)
         wrong += got[element_of(s, i)] != 0x5a5a5a5a + marked(s, i);
     expect(!wrong, "every cell is visited once by a stencil's plan");

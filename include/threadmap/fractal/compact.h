@@ -59,6 +59,13 @@ TMAP_FN tmap_u64 tmap_compact_bytes(tmap_nbb f, tmap_u32 r, tmap_u32 size) {
     return tmap_mul_saturate(tmap_nbb_cells(f, r), size);
 }
 
+// n / k for any n and k >= 1, without a division.
+TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
+TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
+    const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
+    return low + (n - low * k >= k);
+}
+
 // The largest level of plans for compact storage: element numbers fit 64 bits, coordinates 32.
 // Example: gasket 32, carpet 20.
 TMAP_FN tmap_u32 tmapi_compact_level_most(tmap_nbb f) {
@@ -135,4 +142,16 @@ TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word
     *bit = (tmap_u32)(i / words), *word = i % words;
 }
 
+#if TMAP_CUDA
+
+// Prefetches the sector of *place into the L2 cache.
+TMAP_DEVICE void tmapi_compact_prefetch(const void *place) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(place)));
+#else
+    (void)place;
+#endif
+}
+
+#endif // TMAP_CUDA
 #endif

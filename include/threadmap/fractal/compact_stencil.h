@@ -25,13 +25,6 @@ typedef struct tmap_compact_place {
     int x, y, none;
 } tmap_compact_place;
 
-// n / k for any n and k >= 1, without a division.
-TMAP_FN tmap_u32 tmapi_compact_inverse(tmap_u32 k) { return k > 1 ? 0xffffffffu / k : 0xffffffffu; }
-TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) {
-    const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
-    return low + (n - low * k >= k);
-}
-
 // The place (dx, dy) beside cell `index` of the fractal of level r. dx, dy: -1, 0 or 1.
 // index < k^r < 2^32; digits of a larger index above level r are ignored. The function changes
 // digits from the lowest on, up to the first level at which both cells are in one box. On average

@@ -434,15 +434,6 @@ typedef struct tmapi_each_calls {
     tmap_array into;
 } tmapi_each_calls;
 
-// Prefetches the sector of *place into the L2 cache.
-TMAP_DEVICE void tmapi_each_fetch(const void *place) {
-#if defined(__CUDA_ARCH__)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(place)));
-#else
-    (void)place;
-#endif
-}
-
 // Up to this size a sector holds many elements: a prefetch pays in _COLUMNS even where cells are
 // few, and never in _ROWS.
 #define TMAPI_EACH_SIZE_SMALL 2u
@@ -453,7 +444,7 @@ TMAP_DEVICE void tmapi_each_first(const tmap_each_plan *plan, tmapi_each_calls c
     const tmap_u32 size = calls.into.size;
     if (calls.read) calls.read(calls.job, cell, value);
     if (size && (size <= TMAPI_EACH_SIZE_SMALL ? plan->holes : plan->dense))
-        tmapi_each_fetch((const unsigned char *)calls.into.data + cell.at * size);
+        tmapi_compact_prefetch((const unsigned char *)calls.into.data + cell.at * size);
 }
 TMAP_DEVICE void tmapi_each_second(tmapi_each_calls calls, tmap_cell cell, const void *value) {
     if (calls.visit)

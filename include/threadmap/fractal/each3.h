@@ -29,19 +29,23 @@
 //     tmap_each3_stencil  TMAP_EACH_STENCIL  a cell from its 26 neighbours (stencil3.h)
 //     tmap_each3_words    TMAP_EACH_WORDS    the same, one bit per cell
 //
+// With turned copies call tmap_each3_turned, tmap_each3_update_turned and tmap_each3_fold_turned,
+// which take more registers; the first three end the launch with cudaErrorLaunchFailure.
+//
 // The first three have the same plans. The last call needs a plan for words, and plans for words
 // are for it alone. Every other call is right with any other plan, but a stencil is slow with one
 // that is not for stencils.
 //
-// One loop serves all of them. A tile is the fractal of level m, at most 32 places wide, high and
-// deep. A block lists the places of a tile in shared memory, row by row, so that neighbouring lanes
-// access neighbouring memory. A warp takes a part of this list through a line of up to 32 tiles
-// along x, which is a row of the fractal of level h: a word of bits says which of them exist. So a
-// warp goes along whole rows of memory. In compact storage a tile is contiguous, and a line has one
-// tile.
+// Up to 2^18 cells a thread takes a cell. Otherwise a tile is the fractal of level m, at most 32
+// places wide, high and deep. A block lists the places of a tile in shared memory, row by row, so
+// that neighbouring lanes access neighbouring memory. A warp takes a part of this list through a
+// line of up to 32 tiles along x, which is a row of the fractal of level h: a word of bits says
+// which of them exist. So a warp goes along whole rows of memory. In compact storage a tile is
+// contiguous, and a warp takes one after another; its lanes find the places of 32 tiles at a time.
 //
-// Cost: about 15 instructions for a cell, and for each launch the list: k^m cells, divided among
-// the threads of a block.
+// Cost: about 15 instructions for a cell, 10 in compact storage, and for each launch the list: k^m
+// cells, divided among the threads of a block. Registers: about 50 with a visitor that stores a
+// number.
 #ifndef TMAP_FRACTAL_EACH3_H
 #define TMAP_FRACTAL_EACH3_H
 
@@ -68,11 +72,13 @@ typedef void (*tmap_each3_use)(void *job, tmap_cell3 cell, const void *value);
 typedef void (*tmap_each3_add)(void *job, void *accumulator, tmap_cell3 cell, const void *value);
 
 // The functions of a walk: `visit` alone, or `read` and `use`; the others are null.
+// turned: 1: of a call for turned copies. compact: 1: in compact storage. Both are constants.
 typedef struct tmapi_each3_calls {
     tmap_each3_visit visit;
     tmap_each3_read read;
     tmap_each3_use use;
     void *job;
+    int turned, compact;
 } tmapi_each3_calls;
 
 // Cells per lane in flight.
@@ -111,10 +117,21 @@ TMAP_DEVICE tmap_turned tmapi_each3_turned(const tmap_each3_plan *plan) {
     return tmap_turned_make(plan->f, plan->turn_a, plan->turn_b, plan->turn_c);
 }
 
-// Cell i of the fractal of level m.
-TMAP_DEVICE tmap_xyz tmapi_each3_lambda(const tmap_each3_plan *plan, tmap_u32 i, tmap_u32 m) {
-    if (plan->turned) return tmap_turned_lambda_linear(tmapi_each3_turned(plan), i, m);
-    return tmap_nbb3_lambda_linear(plan->f, i, m);
+// Cell i of the fractal of level m, with a multiplication in place of each division.
+TMAP_DEVICE tmap_xyz tmapi_each3_lambda(const tmap_each3_plan *plan, tmap_u32 i, tmap_u32 m,
+                                        int turned) {
+    tmap_xyz cell = {0, 0, 0}, side = {1, 1, 1};
+    if (turned) return tmap_turned_lambda_linear(tmapi_each3_turned(plan), i, m);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < m; ++level) {
+        const tmap_u32 rest = tmapi_compact_divide(i, plan->f.k, plan->inverse);
+        const tmap_xyz tau = tmap_nbb3_tau(plan->f, i - rest * plan->f.k);
+        i = rest;
+        cell.x += tau.x * side.x, side.x *= plan->f.sx;
+        cell.y += tau.y * side.y, side.y *= plan->f.sy;
+        cell.z += tau.z * side.z, side.z *= plan->f.sz;
+    }
+    return cell;
 }
 
 // tmapi_each3_rows where copies are turned: cell by cell. Collective for the block.
@@ -125,7 +142,7 @@ TMAP_DEVICE void tmapi_each3_turned_rows(const tmap_each3_plan *plan, tmap_u32 *
     __syncthreads();
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
-        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->tile_level);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->tile_level, 1);
         atomicOr(&bits[p.z * plan->tile.y + p.y], 1u << p.x);
     }
 }
@@ -147,21 +164,29 @@ TMAP_DEVICE tmap_u32 tmapi_each3_before(tmap_u32 own, tmap_u32 *sums) {
 // What a block has in shared memory: the tiles of each line, one bit each, and the places of a
 // tile.
 typedef struct tmapi_each3_list {
-    const tmap_u32 *lines;
-    const unsigned short *places;
+    tmap_u32 *lines;
+    unsigned short *places;
 } tmapi_each3_list;
 
 // Lists the places of a tile: row by row for a volume, in linear order for compact storage.
 // Collective for the block, which has full warps.
-TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) {
+TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan,
+                                                   const tmapi_each3_calls *calls) {
     extern __shared__ uint4 tmapi_each3_shared[];
     __shared__ unsigned char patterns[4 * TMAP_SIDE3_MAX];
     __shared__ tmap_u32 sums[33];
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 m = plan->tile_level, height = plan->tile.y, rows = height * plan->tile.z;
     tmap_u32 *lines = (tmap_u32 *)tmapi_each3_shared, *bits = lines + plan->lines, start = 0;
-    unsigned short *places = (unsigned short *)(bits + rows);
-    const tmapi_each3_list list = {lines, places};
+    const tmapi_each3_list list = {lines, (unsigned short *)(bits + rows)};
+    if (calls->compact) {
+        TMAPI_NO_UNROLL
+        for (tmap_u32 i = rank; i < plan->cells; i += threads)
+            list.places[i] =
+                (unsigned short)tmapi_each3_pack(tmapi_each3_lambda(plan, i, m, calls->turned));
+        __syncthreads();
+        return list;
+    }
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < 4 * TMAP_SIDE3_MAX; i += threads) {
         tmap_u32 pattern = 0;
@@ -174,31 +199,25 @@ TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan) 
     }
     __syncthreads();
     tmapi_each3_rows(plan->f, plan->line_level, patterns, lines);
-    if (plan->pitch.row == TMAP_COMPACT) {
+    if (calls->turned)
+        tmapi_each3_turned_rows(plan, bits);
+    else
+        tmapi_each3_rows(plan->f, m, patterns, bits);
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < rows; first += threads) {
+        const tmap_u32 row = first + rank, z = row / height, y = row - z * height;
+        tmap_u32 line = row < rows ? bits[row] : 0;
+        const tmap_u32 cells = (tmap_u32)__popc((int)line);
+        tmap_u32 at = start + tmapi_each3_before(cells, sums);
         TMAPI_NO_UNROLL
-        for (tmap_u32 i = rank; i < plan->cells; i += threads)
-            places[i] = (unsigned short)tmapi_each3_pack(tmapi_each3_lambda(plan, i, m));
-    } else {
-        if (plan->turned)
-            tmapi_each3_turned_rows(plan, bits);
-        else
-            tmapi_each3_rows(plan->f, m, patterns, bits);
-        __syncthreads();
-        TMAPI_NO_UNROLL
-        for (tmap_u32 first = 0; first < rows; first += threads) {
-            const tmap_u32 row = first + rank, z = row / height, y = row - z * height;
-            tmap_u32 line = row < rows ? bits[row] : 0;
-            const tmap_u32 cells = (tmap_u32)__popc((int)line);
-            tmap_u32 at = start + tmapi_each3_before(cells, sums);
-            TMAPI_NO_UNROLL
-            for (; line; line &= line - 1) {
-                const tmap_xyz p = {(tmap_u32)__ffs((int)line) - 1, y, z};
-                places[at++] = (unsigned short)tmapi_each3_pack(p);
-            }
-            if (rank == threads - 1) sums[32] = at;
-            __syncthreads();
-            start = sums[32];
+        for (; line; line &= line - 1) {
+            const tmap_xyz p = {(tmap_u32)__ffs((int)line) - 1, y, z};
+            list.places[at++] = (unsigned short)tmapi_each3_pack(p);
         }
+        if (rank == threads - 1) sums[32] = at;
+        __syncthreads();
+        start = sums[32];
     }
     __syncthreads();
     return list;
@@ -213,14 +232,15 @@ typedef struct tmapi_each3_tile {
 } tmapi_each3_tile;
 
 // Tile number `number`, in a plan without lines, or that box of lines.
-TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number) {
+TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tmap_u32 number,
+                                                 int turned) {
     const tmap_u32 levels = plan->r - plan->tile_level - plan->line_level;
     tmapi_each3_tile t;
     t.element = 0;
-    if (plan->turned)
+    if (turned)
         t.corner = tmap_turned_tile(tmapi_each3_turned(plan), number, levels, &t.element);
     else
-        t.corner = tmap_nbb3_lambda_linear(plan->f, number, levels);
+        t.corner = tmapi_each3_lambda(plan, number, levels, 0);
     t.corner.x *= plan->box.x, t.corner.y *= plan->box.y, t.corner.z *= plan->box.z;
     t.at = plan->offset;
     if (plan->pitch.row == TMAP_COMPACT)
@@ -232,10 +252,10 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tm
 
 // The first tile place of line `line` of a box of lines.
 TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tmap_u32 box,
-                                                 tmap_u32 line) {
+                                                 tmap_u32 line, int turned) {
     const tmap_u32 across = plan->box.y / plan->tile.y, z = line / across, y = line - z * across;
     const tmap_u32 down = y * plan->tile.y, deep = z * plan->tile.z;
-    tmapi_each3_tile t = tmapi_each3_tile_at(plan, box);
+    tmapi_each3_tile t = tmapi_each3_tile_at(plan, box, turned);
     t.corner.y += down, t.corner.z += deep;
     if (plan->line_level) t.at += down * plan->pitch.row + deep * plan->pitch.plane;
     return t;
@@ -243,15 +263,15 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_line_at(const tmap_each3_plan *plan, tm
 
 // Cell i of a tile, which is place p of it before it is turned.
 TMAP_DEVICE tmap_cell3 tmapi_each3_cell_at(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                           tmap_xyz p, tmap_u32 i) {
+                                           tmap_xyz p, tmap_u32 i, const tmapi_each3_calls *calls) {
     tmap_cell3 cell;
-    if (plan->turned) {
+    if (calls->turned) {
         const tmap_xyz last = {plan->tile.x - 1, plan->tile.y - 1, plan->tile.z - 1};
         p = tmap_turned_apply(t->element, p, last);
     }
     cell.x = t->corner.x + p.x, cell.y = t->corner.y + p.y, cell.z = t->corner.z + p.z;
     cell.at = t->at;
-    if (plan->pitch.row == TMAP_COMPACT)
+    if (calls->compact)
         cell.at += i;
     else
         cell.at += p.x + p.y * plan->pitch.row + p.z * plan->pitch.plane;
@@ -260,10 +280,11 @@ TMAP_DEVICE tmap_cell3 tmapi_each3_cell_at(const tmap_each3_plan *plan, const tm
 
 // The same for cell i of the list.
 TMAP_DEVICE tmap_cell3 tmapi_each3_cell(const tmap_each3_plan *plan, const tmapi_each3_tile *t,
-                                        const unsigned short *places, tmap_u32 i) {
+                                        const unsigned short *places, tmap_u32 i,
+                                        const tmapi_each3_calls *calls) {
     const tmap_u32 packed = places[i];
     const tmap_xyz p = {packed & 31, packed >> 5 & 31, packed >> 10};
-    return tmapi_each3_cell_at(plan, t, p, i);
+    return tmapi_each3_cell_at(plan, t, p, i, calls);
 }
 
 // The number of the bit of `bits` that has n others below it; 31 if there is none.
@@ -282,13 +303,17 @@ TMAP_DEVICE int tmapi_each3_made(const tmap_each3_plan *plan, const char *functi
     return TMAPI_CHECK(made, function, "no maker of plans has made the plan");
 }
 
-// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown.
-TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size,
-                                  const char *function) {
-    return tmapi_each3_made(plan, function) &&
-           TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
-           TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
-                       "elements do not have 1, 2, 4, 8 or 16 bytes");
+// 1 if a plan maker made the plan, for cells. size: of an element; 1 where it is unknown. turned:
+// 1: the call serves turned copies; another refuses their plans.
+TMAP_DEVICE int tmapi_each3_check(const tmap_each3_plan *plan, tmap_u32 size, const char *function,
+                                  int turned) {
+    const int right =
+        tmapi_each3_made(plan, function) &&
+        TMAPI_CHECK(!plan->word.bytes, function, "the plan is for words of one bit per cell") &&
+        TMAPI_CHECK(tmapi_value_size_fits(size, 0), function,
+                    "elements do not have 1, 2, 4, 8 or 16 bytes");
+    if (right && plan->turned && !turned) tmapi_refuse(function);
+    return right;
 }
 
 // The second step at a cell, or the only one.
@@ -316,7 +341,7 @@ TMAP_DEVICE void tmapi_each3_along(const tmap_each3_plan *plan, const tmapi_each
     TMAPI_NO_UNROLL
     for (tmap_u32 i = begin + lane; i - lane < stop; i += 32) {
         const int own = i < stop;
-        const tmap_cell3 cell = tmapi_each3_cell(plan, t, places, own ? i : begin);
+        const tmap_cell3 cell = tmapi_each3_cell(plan, t, places, own ? i : begin, calls);
         TMAPI_NO_UNROLL
         for (tmap_u32 first = 0; first < count; first += TMAPI_EACH3_BATCH) {
             tmapi_value value[TMAPI_EACH3_BATCH];
@@ -351,14 +376,14 @@ TMAP_DEVICE void tmapi_each3_down(const tmap_each3_plan *plan, const tmapi_each3
 #pragma unroll
             for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
                 if (i + 32 * j < stop)
-                    calls->read(calls->job, tmapi_each3_cell(plan, t, places, i + 32 * j),
+                    calls->read(calls->job, tmapi_each3_cell(plan, t, places, i + 32 * j, calls),
                                 &value[j]);
             __syncwarp(); // keeps reads and uses apart
         }
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_EACH3_BATCH; ++j)
             if (i + 32 * j < stop)
-                tmapi_each3_second(*calls, tmapi_each3_cell(plan, t, places, i + 32 * j),
+                tmapi_each3_second(*calls, tmapi_each3_cell(plan, t, places, i + 32 * j, calls),
                                    &value[j]);
     }
 }
@@ -366,15 +391,67 @@ TMAP_DEVICE void tmapi_each3_down(const tmap_each3_plan *plan, const tmapi_each3
 // In a line of fewer tiles a warp goes through the list of each one.
 #define TMAPI_EACH3_FEW 4
 
-// Visits every cell of the plan's share. All threads of all blocks call it.
-TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
-    const tmapi_each3_list list = tmapi_each3_list_make(plan);
-    const tmap_u32 warps = tmapi_fold_warps(), rank = tmap_thread_rank();
-    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * warps;
-    tmap_u64 item = plan->first + (tmap_u64)blockIdx.x * warps + rank / 32;
-    if (rank / 32 >= warps) return;
-    for (; item < end; item += stride) {
-        const tmap_u64 line = item >> 32 ? item / plan->parts : (tmap_u32)item / plan->parts;
+// A thread takes a cell: for few cells.
+TMAP_DEVICE void tmapi_each3_linear(const tmap_each3_plan *plan, const tmapi_each3_calls *calls) {
+    const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u64 end = plan->first + plan->count;
+    TMAPI_NO_UNROLL
+    for (tmap_u64 i = plan->first + blockIdx.x * threads + tmap_thread_rank(); i < end;
+         i += gridDim.x * threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, (tmap_u32)i, plan->r, calls->turned);
+        tmap_cell3 cell = {p.x, p.y, p.z, plan->offset};
+        if (plan->pitch.row == TMAP_COMPACT)
+            cell.at += i;
+        else
+            cell.at += p.x + p.y * plan->pitch.row + p.z * plan->pitch.plane;
+        tmapi_value value;
+        if (calls->read) calls->read(calls->job, cell, &value);
+        tmapi_each3_second(*calls, cell, &value);
+    }
+}
+
+// A warp's part of the items: first, first + stride, ... below end.
+typedef struct tmapi_each3_part {
+    tmap_u64 first, stride, end;
+} tmapi_each3_part;
+
+// The line, or the tile, that an item is a part of.
+TMAP_DEVICE tmap_u64 tmapi_each3_line_of(const tmap_each3_plan *plan, tmap_u64 item) {
+    return item >> 32 ? item / plan->parts : (tmap_u32)item / plan->parts;
+}
+
+// Compact storage: a warp takes a tile, whose elements are contiguous, or a part of one. Its lanes
+// find the tiles of its next 32 turns. Collective for a full warp.
+TMAP_DEVICE void tmapi_each3_tiles(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
+                                   const unsigned short *places, tmapi_each3_part part) {
+    const tmap_u32 lane = tmap_thread_rank() % 32;
+    for (; part.first < part.end; part.first += 32 * part.stride) {
+        const tmap_u64 item = part.first + lane * part.stride;
+        const tmap_u32 number = (tmap_u32)tmapi_each3_line_of(plan, item < part.end ? item : 0);
+        const tmapi_each3_tile own = tmapi_each3_tile_at(plan, number, calls->turned);
+        tmap_u64 now = part.first;
+        TMAPI_NO_UNROLL
+        for (int n = 0; n < 32 && now < part.end; ++n, now += part.stride) {
+            const tmap_u32 tile = __shfl_sync(0xffffffffu, number, n);
+            const tmap_u32 begin = (tmap_u32)(now - (tmap_u64)tile * plan->parts) * plan->chunk;
+            const tmap_u32 left = plan->cells - begin;
+            tmapi_each3_tile t;
+            t.corner.x = __shfl_sync(0xffffffffu, own.corner.x, n);
+            t.corner.y = __shfl_sync(0xffffffffu, own.corner.y, n);
+            t.corner.z = __shfl_sync(0xffffffffu, own.corner.z, n);
+            t.element = calls->turned ? __shfl_sync(0xffffffffu, own.element, n) : 0;
+            t.at = plan->offset + (tmap_u64)tile * plan->cells;
+            tmapi_each3_down(plan, calls, &t, places, begin,
+                             begin + (left < plan->chunk ? left : plan->chunk));
+        }
+    }
+}
+
+// A volume: a warp takes a line of tiles, or a part of each of them.
+TMAP_DEVICE void tmapi_each3_lines(const tmap_each3_plan *plan, const tmapi_each3_calls *calls,
+                                   tmapi_each3_list list, tmapi_each3_part part) {
+    for (tmap_u64 item = part.first; item < part.end; item += part.stride) {
+        const tmap_u64 line = tmapi_each3_line_of(plan, item);
         const tmap_u32 box =
             (tmap_u32)(line >> 32 ? line / plan->lines : (tmap_u32)line / plan->lines);
         const tmap_u32 in_box = (tmap_u32)(line - (tmap_u64)box * plan->lines);
@@ -384,19 +461,36 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
         tmap_u32 tiles = list.lines[in_box];
         tmapi_each3_tile t;
         if (!tiles) continue;
-        t = tmapi_each3_line_at(plan, box, in_box);
+        t = tmapi_each3_line_at(plan, box, in_box, calls->turned);
         if (__popc((int)tiles) >= TMAPI_EACH3_FEW) {
-            tmapi_each3_along(plan, &calls, &t, list.places, begin, stop, tiles);
+            tmapi_each3_along(plan, calls, &t, list.places, begin, stop, tiles);
         } else {
             TMAPI_NO_UNROLL
             while (tiles) {
                 const tmap_u32 right = ((tmap_u32)__ffs((int)tiles) - 1) * plan->tile.x;
                 const tmapi_each3_tile one = {
                     {t.corner.x + right, t.corner.y, t.corner.z}, t.at + right, t.element};
-                tmapi_each3_down(plan, &calls, &one, list.places, begin, stop);
+                tmapi_each3_down(plan, calls, &one, list.places, begin, stop);
                 tiles &= tiles - 1;
             }
         }
+    }
+}
+
+// Visits every cell of the plan's share. All threads of all blocks call it.
+TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls calls) {
+    const tmap_u32 warps = tmapi_fold_warps(), warp = tmap_thread_rank() / 32;
+    const tmapi_each3_part part = {plan->first + (tmap_u64)blockIdx.x * warps + warp,
+                                   (tmap_u64)gridDim.x * warps, plan->first + plan->count};
+    if (!plan->tile_level && !plan->line_level) {
+        tmapi_each3_linear(plan, &calls);
+    } else if (plan->pitch.row == TMAP_COMPACT) {
+        calls.compact = 1;
+        const tmapi_each3_list list = tmapi_each3_list_make(plan, &calls);
+        if (warp < warps) tmapi_each3_tiles(plan, &calls, list.places, part);
+    } else {
+        const tmapi_each3_list list = tmapi_each3_list_make(plan, &calls);
+        if (warp < warps) tmapi_each3_lines(plan, &calls, list, part);
     }
 }
 
@@ -408,8 +502,14 @@ TMAP_DEVICE void tmapi_each3_walk(const tmap_each3_plan *plan, tmapi_each3_calls
 // Example: tetrahedron, r = 1, rows of 2, planes of 4: visits (0,0,0, at 0) (1,0,0, at 1)
 // (0,1,0, at 2) (0,0,1, at 4).
 TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
-    const tmapi_each3_calls calls = {visit, 0, 0, job};
-    if (tmapi_each3_check(plan, 1, "tmap_each3")) tmapi_each3_walk(plan, calls);
+    const tmapi_each3_calls calls = {visit, 0, 0, job, 0, 0};
+    if (tmapi_each3_check(plan, 1, "tmap_each3", 0)) tmapi_each3_walk(plan, calls);
+}
+
+// tmap_each3 for any plan, also of turned copies, which take more registers and instructions.
+TMAP_DEVICE void tmap_each3_turned(const tmap_each3_plan *plan, tmap_each3_visit visit, void *job) {
+    const tmapi_each3_calls calls = {visit, 0, 0, job, 1, 0};
+    if (tmapi_each3_check(plan, 1, "tmap_each3_turned", 1)) tmapi_each3_walk(plan, calls);
 }
 
 // Calls read(job, cell, value) and later use(job, cell, value) once for every cell of the plan's
@@ -418,8 +518,15 @@ TMAP_DEVICE void tmap_each3(const tmap_each3_plan *plan, tmap_each3_visit visit,
 // another cell's read reads. Otherwise as tmap_each3.
 TMAP_DEVICE void tmap_each3_update(const tmap_each3_plan *plan, tmap_each3_read read,
                                    tmap_each3_use use, void *job) {
-    const tmapi_each3_calls calls = {0, read, use, job};
-    if (tmapi_each3_check(plan, 1, "tmap_each3_update")) tmapi_each3_walk(plan, calls);
+    const tmapi_each3_calls calls = {0, read, use, job, 0, 0};
+    if (tmapi_each3_check(plan, 1, "tmap_each3_update", 0)) tmapi_each3_walk(plan, calls);
+}
+
+// tmap_each3_update for any plan, also of turned copies.
+TMAP_DEVICE void tmap_each3_update_turned(const tmap_each3_plan *plan, tmap_each3_read read,
+                                          tmap_each3_use use, void *job) {
+    const tmapi_each3_calls calls = {0, read, use, job, 1, 0};
+    if (tmapi_each3_check(plan, 1, "tmap_each3_update_turned", 1)) tmapi_each3_walk(plan, calls);
 }
 
 // ---- folds --------------------------------------------------------------------------------------
@@ -440,6 +547,20 @@ TMAP_DEVICE void tmapi_each3_fold_use(void *job, tmap_cell3 cell, const void *va
     fold->add(fold->job, fold->accumulator, cell, value);
 }
 
+// tmap_each3_fold. turned: a constant.
+TMAP_DEVICE void tmapi_each3_fold_all(const tmap_each3_plan *plan, tmapi_each3_folding folding,
+                                      tmap_fold fold, tmap_fold_to to, int turned) {
+    tmapi_fold_words accumulator;
+    const tmapi_each3_calls calls = {
+        0, tmapi_each3_fold_read, tmapi_each3_fold_use, &folding, turned, 0};
+    if (!tmapi_each3_check(plan, folding.size, "tmap_each3_fold", turned)) return;
+    if (!tmapi_fold_check(fold, "tmap_each3_fold")) return;
+    folding.accumulator = &accumulator;
+    tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
+    tmapi_each3_walk(plan, calls);
+    tmap_fold_grid(&accumulator, fold, to, folding.job);
+}
+
 // Calls add(job, accumulator, cell, &element) for every cell of the plan's share, joins the
 // accumulators of all threads in a fixed order, and writes the result to *to.result. All threads of
 // all blocks call it, and all return from it. array: elements of 1, 2, 4, 8 or 16 bytes; data is
@@ -449,15 +570,18 @@ TMAP_DEVICE void tmapi_each3_fold_use(void *job, tmap_cell3 cell, const void *va
 // before it, and another workspace.
 TMAP_DEVICE void tmap_each3_fold(const tmap_each3_plan *plan, tmap_array array, tmap_each3_add add,
                                  tmap_fold fold, tmap_fold_to to, void *job) {
-    tmapi_fold_words accumulator;
-    tmapi_each3_folding folding = {(const unsigned char *)array.data, array.size, add, &accumulator,
-                                   job};
-    const tmapi_each3_calls calls = {0, tmapi_each3_fold_read, tmapi_each3_fold_use, &folding};
-    if (!tmapi_each3_check(plan, array.size, "tmap_each3_fold")) return;
-    if (!tmapi_fold_check(fold, "tmap_each3_fold")) return;
-    tmapi_fold_move(&accumulator, fold.zero, fold.bytes);
-    tmapi_each3_walk(plan, calls);
-    tmap_fold_grid(&accumulator, fold, to, job);
+    const tmapi_each3_folding folding = {(const unsigned char *)array.data, array.size, add, 0,
+                                         job};
+    tmapi_each3_fold_all(plan, folding, fold, to, 0);
+}
+
+// tmap_each3_fold for any plan, also of turned copies.
+TMAP_DEVICE void tmap_each3_fold_turned(const tmap_each3_plan *plan, tmap_array array,
+                                        tmap_each3_add add, tmap_fold fold, tmap_fold_to to,
+                                        void *job) {
+    const tmapi_each3_folding folding = {(const unsigned char *)array.data, array.size, add, 0,
+                                         job};
+    tmapi_each3_fold_all(plan, folding, fold, to, 1);
 }
 
 #endif // TMAP_CUDA

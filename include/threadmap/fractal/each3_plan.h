@@ -28,30 +28,51 @@ typedef struct tmap_pitch3 {
     tmap_u64 row, plane;
 } tmap_pitch3;
 
+// A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, in
+// one layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
+//   box     for each place the values of the tiles of a step, zeros where there is no cell
+//   stage   for each cell the next values of these tiles
+//   apply   for each cell its place and number in the list, and its neighbours
+//   tiles   two buffers of the tiles of some steps
+//   list    where the value of each place that is a cell comes from; the tile's own cells first
+//   places  the place of each cell of the list in the tile, two bytes
+//   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
+//   count   how many entries the list has, and cells in each bank
+typedef struct tmapi_stencil3_box {
+    tmap_u32 row, plane,
+        all;                // places from one row of the box to the next, from plane to plane; all
+    tmap_u32 levels, cells; // of the table; cells: k^levels
+    tmap_u32 stage, apply, tiles, list, places, table, count, bytes;
+} tmapi_stencil3_box;
+
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
-// range of items: parts of `chunk` cells of the tiles of a line, line by line; for a stencil, tiles
-// in the order of tmap_nbb3_lambda_linear of level r - tile_level.
+// range of items: parts of `chunk` cells of the tiles of a line, line by line; cells, in the order
+// of tmap_nbb3_lambda_linear, where there are few; for a stencil, tiles in that order.
 typedef struct tmap_each3_plan {
+    // first what a thread needs that takes a cell
     tmap_nbb3 f;
-    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
-    tmap_u32 turned;                 // 1: a copy is turned
+    tmap_u32 inverse; // for divisions by f.k (compact.h)
     tmap_u32 r;
-    tmap_u32 tile_level, cells; // of a tile
-    tmap_u32 line_level, lines; // of a line of tiles; lines in a box of this level, empty ones too
-    tmap_xyz tile, box;         // sides in places: of a tile, and of a box of lines
-    tmap_u32 chunk, parts;      // cells of a tile that a warp takes at a time; such parts of a
-                                // tile. Of a stencil: all of a tile; 1
-    tmap_u32 halo;              // words that a tile of a stencil has in other sheets, at most
-    tmap_compact_word word;     // compact.h; bytes 0: elements are cells
-    tmap_pitch3 pitch;          // row: elements, or TMAP_COMPACT
+    tmap_u32 tile_level, line_level; // of a tile, of a line of tiles; both 0: a thread takes a cell
+    tmap_pitch3 pitch;               // row: elements, or TMAP_COMPACT
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
                      // it, for a fractal inside a larger volume
-    tmap_u64 items;  // of the complete fractal
-    tmap_u64 first, count; // this launch's share of them
+    tmap_u64 first, count;           // this launch's share of the items
+    tmap_u64 items;                  // of the complete fractal
+    tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
+    tmap_u32 turned;                 // 1: a copy is turned
+    tmap_u32 cells, lines;           // of a tile; lines in a box of line_level, empty ones too
+    tmap_xyz tile, box;              // sides in places: of a tile, and of a box of lines
+    tmap_u32 chunk, parts;           // cells of a tile that a warp takes at a time; such parts of a
+                                     // tile. Of a stencil: all of a tile; 1
+    tmap_u32 halo;                   // of a stencil: what a tile needs of others, at most: words of
+                                     // other sheets, or cells where it has a box
+    tmapi_stencil3_box boxes;        // of a stencil
+    tmap_compact_word word;          // compact.h; bytes 0: elements are cells
     // the launch
     const void *kernel;           // null unless the maker received one
     tmap_u32 grid, block, shared; // blocks, threads per block, bytes of dynamic shared memory
-    tmap_u32 warps;               // resident warps of the device
+    tmap_u32 warps;               // resident warps of the device, or those that the plan wants
     tmap_u32 tiles;               // of a stencil: that a block takes at a time; otherwise 0
     tmap_u32 type;                // as in tmap_each_plan
 } tmap_each3_plan;
@@ -169,7 +190,7 @@ TMAP_FN tmap_u32 tmapi_stencil3_bits(tmap_compact_word word) {
 // 1 if digit t of an axis with `side` boxes is at the border that the tile in direction d, one more
 // than -1, 0 or 1, turns to this one.
 TMAP_FN int tmapi_stencil3_facing(tmap_u32 t, tmap_u32 side, tmap_u32 d) {
-    return d == 1 || t == (d ? 0 : side - 1);
+    return d == 1 || (side > 1 && t == (d ? 0 : side - 1)); // no copies along an axis of one box
 }
 
 // The most cells of the tiles around a tile of level m that can be neighbours of its cells.
@@ -206,6 +227,34 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
+// An entry of the list: its place in the box, from bit 16 on which of 27 tiles has it, and from bit
+// 32 on its element, counted from the tile's first, which may be below 0.
+typedef tmap_u64 tmapi_stencil3_entry;
+
+// The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
+TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
+
+// What a block knows of a tile of a step. from: for each of 27 tiles, where its elements begin in
+// memory; null: it does not exist. around: for each position at the tile's border (one more than
+// -1, 0 or 1 along each axis), the bits of the neighbours that are in existing tiles. at: the
+// tile's first element.
+typedef struct tmapi_stencil3_boxed {
+    const unsigned char *from[TMAP_AROUND3];
+    tmap_u64 at;
+    tmap_xyz corner;
+    tmap_u32 around[TMAP_AROUND3];
+} tmapi_stencil3_boxed;
+
+// The steps for which a block finds tiles at a time. Together they have a task for each of four
+// warps: the tiles around one, or around three of a layer.
+TMAP_FN tmap_u32 tmapi_stencil3_steps(int layer) { return layer ? 3 : 2; }
+
+// The tiles of a step; 0 for elements that are larger than a place.
+TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
+    const tmap_u32 most = layer ? 4 : 2, deep = tmapi_stencil3_place(layer) / (size ? size : 1);
+    return deep > most ? most : deep;
+}
+
 #if !TMAP_NVRTC
 
 // ---- a plan from facts --------------------------------------------------------------------------
@@ -217,11 +266,17 @@ static inline tmap_xyz tmapi_each3_sides(tmap_nbb3 f, tmap_u32 level) {
     return sides;
 }
 
+// Up to this number of cells a list of places costs more than the cells, and a thread takes a cell.
+#define TMAPI_EACH3_SMALL (1u << 18)
+
 // Sets the tile of a walk, the largest that fits 32 places an axis and 48 KB of shared memory, and
-// its line, the largest that fits 32 tiles an axis.
-static inline void tmapi_each3_plan_tile(tmap_each3_plan *p) {
+// its line, the largest that fits 32 tiles an axis. few: cells, up to which a thread takes one.
+static inline void tmapi_each3_plan_tile(tmap_each3_plan *p, tmap_u64 few) {
     const int volume = p->pitch.row != TMAP_COMPACT;
     const int lines = volume && !p->turned; // tiles of a line are turned alike
+    const tmap_xyz one = {1, 1, 1};
+    p->tile_level = p->line_level = p->shared = 0, p->cells = p->lines = 1, p->tile = p->box = one;
+    if (tmap_nbb3_cells(p->f, p->r) <= few) return;
     p->tile_level = tmap_nbb3_tile_level(p->f, p->r, TMAPI_EACH3_SIDE) + 1;
     while (!volume && tmap_nbb3_cells(p->f, p->tile_level - 1) > TMAPI_EACH3_COMPACT)
         --p->tile_level;
@@ -248,8 +303,10 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
     if (!plan || !plan->items || first > plan->items || count > plan->items - first)
         return TMAP_EINVAL;
     in_block = plan->tiles ? plan->tiles : plan->block / 32;
-    blocks = count / in_block + (count % in_block != 0);
     most = plan->warps / (plan->block / 32);
+    if (!plan->tiles && !plan->tile_level && !plan->line_level) // a thread takes a cell
+        in_block = plan->block;
+    blocks = count / in_block + (count % in_block != 0);
     if (blocks > most) blocks = most;
     plan->first = first, plan->count = count;
     plan->grid = blocks ? (tmap_u32)blocks : 1;
@@ -257,25 +314,37 @@ static inline int tmap_each3_plan_share_of(tmap_each3_plan *plan, tmap_u64 first
 }
 
 // Chooses the block of a walk: of 512, 256, ... 32 threads the most resident warps; ties go to the
-// larger block, whose threads share the list. A warp's chunk is such that each warp has about
-// 24, at least 32 cells.
-static inline int tmapi_each3_plan_block(tmap_each3_plan *p, const tmap_facts *facts) {
+// larger block, whose threads share the list. Without a list the blocks are small, so that all
+// multiprocessors have some. A warp's chunk is such that each warp has about 24 in a volume, four
+// in compact storage, whose chunks cost alike; at least 32 cells. Where a thread takes a cell, it
+// takes one, but for a fold there are few blocks, because each adds to the time of their join.
+static inline int tmapi_each3_plan_block(tmap_each3_plan *p, int work, const tmap_facts *facts) {
     const tmap_u64 boxes = tmap_nbb3_cells(p->f, p->r - p->tile_level - p->line_level);
     const tmap_u64 lines = tmap_mul_saturate(boxes, p->lines);
+    const tmap_u64 many = p->pitch.row == TMAP_COMPACT ? 4 : 24;
     tmap_u64 turns;
     p->warps = 0;
-    for (tmap_u32 block = 512; block >= 32; block /= 2) {
+    for (tmap_u32 block = p->tile_level || work == TMAP_EACH_FOLD ? 512 : 256; block >= 32;
+         block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
         p->block = block, p->warps = warps * facts->device.processors;
     }
     if (!p->warps) return TMAP_ERANGE;
-    turns = 24ull * p->warps / lines + 1; // parts of a tile that give each warp 24
+    if (!p->tile_level && !p->line_level && work != TMAP_EACH_FOLD) p->warps = 0xffffffff;
+    turns = many * p->warps / lines + 1; // parts of a tile
     p->chunk = p->cells / (turns < p->cells ? (tmap_u32)turns : p->cells);
-    p->chunk = (p->chunk + 31) / 32 * 32;
+    if (p->tile_level) p->chunk = (p->chunk + 31) / 32 * 32;
     p->parts = (p->cells + p->chunk - 1) / p->chunk;
     p->items = tmap_mul_saturate(lines, p->parts);
     return boxes > 0xffffffffull || p->items == ~0ull ? TMAP_ERANGE : TMAP_OK;
+}
+
+// Chooses the tile and the block of a walk.
+static inline int tmapi_each3_plan_walk(tmap_each3_plan *p, int work, tmap_u64 few,
+                                        const tmap_facts *facts) {
+    tmapi_each3_plan_tile(p, few);
+    return tmapi_each3_plan_block(p, work, facts);
 }
 
 // Checks what all plans need, and sets the fractal and its pitch.
@@ -300,8 +369,9 @@ static inline int tmapi_each3_plan_begin(tmap_turned t, tmap_u32 r, tmap_pitch3 
     }
     p->f = f, p->turn_a = t.turn_a, p->turn_b = t.turn_b, p->turn_c = t.turn_c;
     p->turned = !tmap_turned_equal(t, tmap_turned_plain(f));
+    p->inverse = tmapi_compact_inverse(f.k);
     p->r = r, p->pitch = pitch, p->offset = 0;
-    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->type = 0;
+    p->word = cells_alone, p->kernel = 0, p->tiles = p->halo = p->boxes.bytes = p->type = 0;
     return tmap_each3_plan_places(p) == ~0ull ? TMAP_ERANGE : TMAP_OK;
 }
 
@@ -324,10 +394,53 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
     tiles = p->items / (p->warps / (p->block / 32)) + 1; // of a block of the device
     if (p->tiles > tiles) p->tiles = (tmap_u32)tiles;
     p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes;
-    // A walk by this plan lists the places of a tile.
-    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1))
-        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
     return TMAP_OK;
+}
+
+static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
+    const tmap_u32 place = tmapi_stencil3_place(plan->f.sz == 1);
+    tmapi_stencil3_box b;
+    b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
+    b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
+    b.levels = 1, b.cells = plan->f.k;
+    while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
+    b.stage = (place * b.all + 15) / 16 * 16;
+    b.apply = (b.stage + place * plan->cells + 15) / 16 * 16;
+    b.tiles = b.apply + 8 * plan->cells;
+    b.list = b.tiles + 2 * tmapi_stencil3_steps(plan->f.sz == 1) *
+                           tmapi_stencil3_deep(plan->f.sz == 1, 0) *
+                           (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * (plan->cells + plan->halo);
+    b.table = b.places + 2 * plan->cells;
+    b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
+    b.bytes = b.count + 4 * 33;
+    return b;
+}
+
+// Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most
+// resident ones. The blocks are small and many, because each waits for its memory.
+static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
+    p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes; // for elements of 16 bytes
+    if (p->shared < p->boxes.bytes) p->shared = p->boxes.bytes;
+    p->block = p->warps = 0;
+    for (tmap_u32 block = 128; block >= 32; block /= 2) {
+        const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
+        if (warps * facts->device.processors <= p->warps) continue;
+        p->block = block, p->warps = warps * facts->device.processors;
+    }
+    return p->warps ? TMAP_OK : TMAP_ERANGE;
+}
+
+// Gives a tile a box if at least one in eight of its places is a cell, so that the box pays, and if
+// an entry of the list has bits enough for its elements.
+static inline void tmapi_stencil3_plan_box(tmap_each3_plan *p) {
+    const tmap_u64 deep = tmap_mul_saturate(p->tile.z, p->f.sz > 1 ? p->pitch.plane : 0);
+    const tmap_u64 high = tmap_mul_saturate(p->tile.y, p->pitch.row), most = 1u << 29;
+    const int fits = p->pitch.row == TMAP_COMPACT || (deep < most && high < most);
+    p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
+    p->boxes = tmapi_stencil3_box_of(p);
+    if (!fits || 8 * p->cells < p->boxes.all) p->halo = p->boxes.bytes = 0;
 }
 
 // Chooses the tile of a stencil: the largest whose tables a block of this device has memory for.
@@ -344,9 +457,13 @@ static inline int tmapi_stencil3_plan_tile(tmap_each3_plan *p, int words, const 
         p->halo = words ? tmapi_stencil3_halo(p->f, p->tile_level) : 0;
         p->items = tmap_nbb3_cells(p->f, p->r - p->tile_level);
         if (p->items > 0xffffffffull) return TMAP_ERANGE;
-        code = tmapi_stencil3_plan_block(p, facts);
+        p->tile = p->box = tmapi_each3_sides(p->f, p->tile_level);
+        if (!words) tmapi_stencil3_plan_box(p);
+        code = p->boxes.bytes ? tmapi_stencil3_plan_boxes(p, facts)
+                              : tmapi_stencil3_plan_block(p, facts);
     }
-    p->tile = p->box = tmapi_each3_sides(p->f, p->tile_level);
+    if (p->shared < tmapi_each3_list_bytes(p->f, p->tile_level, 1)) // for a walk by this plan
+        p->shared = (tmap_u32)tmapi_each3_list_bytes(p->f, p->tile_level, 1);
     return TMAP_OK;
 }
 
@@ -365,8 +482,7 @@ static inline int tmap_each3_plan_of(int work, tmap_turned t, tmap_u32 r, tmap_p
     if (work >= TMAP_EACH_STENCIL && !p.turned) {
         code = tmapi_stencil3_plan_tile(&p, words, facts);
     } else { // a stencil of turned copies goes cell by cell
-        tmapi_each3_plan_tile(&p);
-        code = tmapi_each3_plan_block(&p, facts);
+        code = tmapi_each3_plan_walk(&p, work, TMAPI_EACH3_SMALL, facts);
     }
     if (code != TMAP_OK) return code;
     (void)tmap_each3_plan_share_of(&p, 0, p.items);

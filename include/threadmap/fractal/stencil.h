@@ -198,7 +198,7 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
         const unsigned char *place = to;
 #pragma unroll 8
         for (tmap_u32 y = 0; y < rows; ++y, place += step)
-            if (own >> y & 1) tmapi_each_fetch(place);
+            if (own >> y & 1) tmapi_compact_prefetch(place);
     }
 #pragma unroll
     for (tmap_u32 j = 0; j < 2; ++j, from += step)

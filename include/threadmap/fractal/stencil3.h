@@ -19,10 +19,11 @@
 //     ... tmap_each3_plan_make(TMAP_EACH_STENCIL, all, r, tight, (const void *)step_cells, &plan);
 //     ... tmap_each3_launch(&plan, &h, stream);
 //
-// A block has some tiles side by side, one thread for each of their cells, and goes through all
-// tiles of its share. A thread keeps the same cell of a tile, so a table in shared memory says once
-// for each of its neighbours in which of the 27 tiles around it lies, and where in that tile. For
-// each tile a warp finds the 27 tiles around it.
+// A block goes through tiles, some at a time, and its warps find the 27 tiles around each. Where at
+// least one in eight places of a tile is a cell, the block copies the tiles, and the cells around
+// them, to boxes of shared memory. Elsewhere, and for words, it has one thread for each cell of its
+// tiles: a table in shared memory says once for each of the cell's neighbours in which of the 27
+// tiles around it lies, and where in that tile, and the thread reads it there.
 #ifndef TMAP_FRACTAL_STENCIL3_H
 #define TMAP_FRACTAL_STENCIL3_H
 
@@ -177,7 +178,7 @@ TMAP_DEVICE void tmapi_stencil3_around(const tmap_each3_plan *plan, const tmapi_
         to->sheet[lane] = (unsigned char)p.to;
     }
     if (lane == TMAP_HERE3) {
-        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile);
+        const tmapi_each3_tile t = tmapi_each3_tile_at(plan, tile, 0);
         to->corner = t.corner, to->is = is, to->other = other, to->at = t.at;
     }
 }
@@ -343,6 +344,398 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
     return 1;
 }
 
+// ---- tiles in boxes of shared memory -----------------------------------------------------------
+//
+// Where cells are dense, a block copies a tile and the cells around it to a box of shared memory,
+// in which all cells have their neighbours at the same distances. It takes some tiles in a step: a
+// place has the values of all of them side by side, so that one access reads them.
+
+// Where place p of the tile lies when the tile has the places d beside it: one more than -1, 0 or 1
+// along an axis. *p becomes the place there.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_wrap(tmap_u32 *p, tmap_u32 d, tmap_u32 side) {
+    const tmap_u32 at = *p + d; // one more than the coordinate
+    *p = at == 0 ? side - 1 : at > side ? 0 : at - 1;
+    return at == 0 ? 0 : at > side ? 2 : 1;
+}
+
+// Finds the neighbours of cell `cell` of a tile, and enters those in other tiles into the box. The
+// box holds 1 + cell for each of the tile's own places, and gets 1 + cell | tile << 16 around it.
+// Returns the bits of the neighbours, if all tiles exist.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                         tmap_xyz at, tmap_u32 *box) {
+    const tmap_xyz side = plan->tile;
+    const int layer = plan->f.sz == 1;
+    tmap_u32 around = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 n = layer ? 9 : 0; n < (layer ? 18 : TMAP_AROUND3); ++n) {
+        const tmap_xyz d = {n % 3, n / 3 % 3, n / 9};
+        const tmap_u32 shell = at.x + d.x + (at.y + d.y) * b->row + (at.z + d.z - layer) * b->plane;
+        tmap_xyz p = at;
+        const tmap_u32 to = tmapi_stencil3_wrap(&p.x, d.x, side.x) +
+                            3 * tmapi_stencil3_wrap(&p.y, d.y, side.y) +
+                            9 * tmapi_stencil3_wrap(&p.z, d.z, side.z);
+        const tmap_u32 cell = box[p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane];
+        if (!cell || (side.x == 1 && d.x != 1) || (side.y == 1 && d.y != 1)) continue;
+        if (side.z == 1 && d.z != 1) continue;
+        around |= 1u << n;
+        if (to != TMAP_HERE3) box[shell] = (cell & 0xffff) | to << 16;
+    }
+    return around;
+}
+
+// Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
+// by their numbers. The box gets the number in the list. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                     unsigned char *shared) {
+    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
+    unsigned short *places = (unsigned short *)(shared + b->places);
+    tmap_u32 *box = (tmap_u32 *)shared;
+    const tmap_u32 lane = tmap_thread_rank() % 32, before = (1u << lane) - 1;
+    const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
+    tmap_u32 own = 0, other = plan->cells;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < b->all; first += 32) {
+        const tmap_u32 i = first + lane, held = i < b->all ? box[i] : 0, to = held >> 16;
+        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
+        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
+        const tmap_u32 here = __ballot_sync(0xffffffffu, held && to == TMAP_HERE3);
+        const tmap_u32 there = __ballot_sync(0xffffffffu, held && to != TMAP_HERE3);
+        const int index = (int)(held & 0xffff) - 1;
+        const int element =
+            (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
+        const tmap_u32 from = (tmap_u32)(compact ? index : element);
+        tmap_u32 n = other + (tmap_u32)__popc((int)(there & before));
+        if (held && to == TMAP_HERE3) {
+            n = compact ? (tmap_u32)index : own + (tmap_u32)__popc((int)(here & before));
+            places[n] = (unsigned short)tmapi_each3_pack(p);
+        }
+        if (held && n < plan->cells + plan->halo) // always: the plan has counted them
+            list[n] = (tmap_u64)from << 32 | to << 16 | i, box[i] = n;
+        own += (tmap_u32)__popc((int)here), other += (tmap_u32)__popc((int)there);
+    }
+    if (lane == 0) *(tmap_u32 *)(shared + b->count) = other;
+}
+
+// Fills the tables that are the same for all tiles. bytes: of a place. Collective for the block.
+TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                           tmap_u32 bytes, unsigned char *shared) {
+    const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
+    const int layer = plan->f.sz == 1;
+    tmap_u32 *box = (tmap_u32 *)shared, *apply = (tmap_u32 *)(shared + b->apply);
+    tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
+    unsigned short *table = (unsigned short *)(shared + b->table);
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < b->all; i += threads) box[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < 33; i += threads) count[i] = 0;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < TMAP_AROUND3 * b->cells; i += threads) {
+        const tmap_u32 n = i / b->cells, cell = i - n * b->cells;
+        const tmap_compact3_place p = tmap_compact3_beside(plan->f, cell, b->levels, n);
+        table[i] = (unsigned short)(p.index | (p.none ? TMAPI_STENCIL3_NONE : p.to) << 6);
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
+        box[place] = (i + 1) | TMAP_HERE3 << 16;
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
+        stage[2 * i] = place | atomicAdd(&count[1 + place % banks], 1u) << 16;
+        stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
+    }
+    __syncthreads();
+    if (rank < 32) tmapi_stencil3_list(plan, b, shared);
+    __syncthreads();
+    // Threads take cells in an order in which neighbouring lanes access different banks: first one
+    // of each bank, then a second one of each, and so on.
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < plan->cells; i += threads) {
+        const tmap_u32 place = stage[2 * i] & 0xffff, turn = stage[2 * i] >> 16;
+        const tmap_u32 z = place / b->plane, y = (place - z * b->plane) / b->row;
+        const tmap_u32 x = place - z * b->plane - y * b->row;
+        const tmap_u32 edge = (x == 1              ? 0
+                               : x == plan->tile.x ? 2
+                                                   : 1) +
+                              3 * (y == 1              ? 0
+                                   : y == plan->tile.y ? 2
+                                                       : 1) +
+                              9 * (layer               ? 1
+                                   : z == 1            ? 0
+                                   : z == plan->tile.z ? 2
+                                                       : 1);
+        tmap_u32 number = 0;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 bank = 0; bank < banks; ++bank) {
+            const tmap_u32 some = count[1 + bank];
+            number += (some < turn ? some : turn) + (bank < place % banks && some > turn);
+        }
+        apply[2 * number] = place | box[place] << 16 | edge << 25;
+        apply[2 * number + 1] = stage[2 * i + 1];
+    }
+    __syncthreads();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = rank; i < b->stage / 4; i += threads) box[i] = 0;
+}
+
+// No tile.
+#define TMAPI_STENCIL3_ABSENT 0xffffffffu
+
+// The number of the tile beside tile `tile` in direction n, or _ABSENT: tmap_compact3_beside with a
+// table of some levels. A tile of lower level counts as the first part of a higher one.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_tile_beside(const tmap_each3_plan *plan,
+                                                const tmapi_stencil3_box *b,
+                                                const unsigned short *table, tmap_u32 tile,
+                                                tmap_u32 n) {
+    const tmap_u32 levels = plan->r - plan->tile_level;
+    const tmap_u32 inverse = tmapi_compact_inverse(b->cells);
+    tmap_u32 rest = tile, power = 1;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 level = 0; level < levels && n != TMAP_HERE3; level += b->levels) {
+        const tmap_u32 quotient = tmapi_compact_divide(rest, b->cells, inverse);
+        const tmap_u32 cell = rest - quotient * b->cells, entry = table[n * b->cells + cell];
+        n = entry >> 6, tile += ((entry & 63) - cell) * power;
+        if (n == TMAPI_STENCIL3_NONE) break;
+        rest = quotient, power *= b->cells;
+    }
+    return n == TMAP_HERE3 && tile < plan->items ? tile : TMAPI_STENCIL3_ABSENT;
+}
+
+// One axis of tmapi_stencil3_around_edge. middle: the bits of the tiles that are in the middle
+// along the axis; step: from one tile to the next.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_axis(tmap_u32 is, tmap_u32 middle, tmap_u32 step,
+                                         tmap_u32 edge) {
+    const tmap_u32 own = is & middle;
+    return own | (edge == 0 ? is & middle >> step : own >> step) |
+           (edge == 2 ? is & middle << step : own << step);
+}
+
+// The neighbours that are in existing tiles, of a cell at edge `edge` of its tile. is: the tiles
+// that exist.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
+    is = tmapi_stencil3_axis(is, 0x2492492, 1, edge % 3);
+    is = tmapi_stencil3_axis(is, 0x0e07038, 3, edge / 3 % 3);
+    return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
+}
+
+// Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart.
+// Collective for the block's full warps.
+TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                         const tmapi_stencil3_box *b, tmap_u64 first,
+                                         tmap_u64 stride, tmapi_stencil3_boxed *tiles) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
+    const tmap_u32 base = plan->f.sz == 1 ? 9 : 0, all = plan->f.sz == 1 ? 9 : TMAP_AROUND3;
+    const tmap_u32 deep = tmapi_stencil3_deep(plan->f.sz == 1, s->size);
+    const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
+    const tmap_u32 many = deep * tmapi_stencil3_steps(plan->f.sz == 1);
+    const unsigned short *table =
+        (const unsigned short *)((unsigned char *)tmapi_each3_shared + b->table);
+    const tmap_u64 end = plan->first + plan->count;
+    const int compact = plan->pitch.row == TMAP_COMPACT;
+    const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
+    TMAPI_NO_UNROLL
+    for (tmap_u32 v = rank / 32 * of_warp; v < many && rank / 32 < warps; v += warps * of_warp) {
+        const tmap_u32 u = v + in_warp;
+        const tmap_u64 place = first + u / deep * stride + u % deep;
+        const tmap_u32 tile = (tmap_u32)place;
+        tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
+        if (in_warp < of_warp && u < many && place < end)
+            number = tmapi_stencil3_tile_beside(plan, b, table, tile, n);
+        is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
+        if (in_warp >= of_warp || u >= many) continue;
+        is = (is >> in_warp * all & ((1u << all) - 1)) << base;
+        tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
+        tiles[u].from[n] = 0;
+        if (n == TMAP_HERE3 && compact) tiles[u].at = plan->offset + (tmap_u64)tile * plan->cells;
+        if (number == TMAPI_STENCIL3_ABSENT) continue;
+        if (compact) {
+            tiles[u].from[n] = s->in + (plan->offset + (tmap_u64)number * plan->cells) * s->size;
+        } else {
+            const tmap_u64 at = tmapi_each3_tile_at(plan, tile, 0).at;
+            tiles[u].from[n] = s->in + at * s->size;
+            if (n == TMAP_HERE3) tiles[u].at = at;
+        }
+    }
+    if (last < many) {
+        const tmap_u64 place = first + last / deep * stride + last % deep;
+        if (place < end) tiles[last].corner = tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
+    }
+}
+
+// Prefetches the cells of the `deep` tiles from `first` on, in compact storage.
+TMAP_DEVICE void tmapi_stencil3_box_prefetch(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                             tmap_u64 first, tmap_u32 deep) {
+    const tmap_u64 end = plan->first + plan->count, of_tile = (tmap_u64)plan->cells * s->size;
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const unsigned char *from = s->in + plan->offset * s->size + first * of_tile;
+    if (plan->pitch.row != TMAP_COMPACT || first + deep > end) return;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = 32 * tmap_thread_rank(); i < deep * of_tile; i += 32 * threads)
+        tmapi_compact_prefetch(from + i);
+}
+
+// Tells nvcc that a pointer from shared memory points to device memory.
+#if defined(__CUDA_ARCH__)
+#define TMAPI_STENCIL3_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+#else
+#define TMAPI_STENCIL3_GLOBAL(pointer) ((void)0)
+#endif
+
+// The entries of the list that a thread has in flight.
+#define TMAPI_STENCIL3_FLIGHT(deep) ((deep) == 4 ? 2u : 4u)
+
+// The element of an entry of the list.
+TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
+
+// Fills the box with the values of a step's tiles: their own cells, the first of the `all` entries
+// of the list, and those around them. A thread has some of both in flight. deep: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                         const tmapi_stencil3_boxed *tiles, tmap_u32 all,
+                                         tmap_u32 deep) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+    const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + plan->boxes.list);
+    const tmap_u32 flight = TMAPI_STENCIL3_FLIGHT(deep), cells = plan->cells;
+    const tmap_u32 most = all > 2 * cells ? all - cells : cells;
+    const unsigned char *self[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (tmap_u32 u = 0; u < deep; ++u) self[u] = tiles[u].from[TMAP_HERE3];
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = tmap_thread_rank(); first < most; first += flight * threads) {
+        tmapi_value value[8];
+        tmap_u32 to[8]; // bytes from the box's beginning on
+#pragma unroll
+        for (tmap_u32 j = 0; j < 2 * flight; ++j) {
+            const int own = j < flight;
+            const tmap_u32 i = (own ? 0 : cells) + first + (own ? j : j - flight) * threads;
+            const int is = i < (own ? cells : all);
+            const tmapi_stencil3_entry e = list[is ? i : 0];
+            to[j] = is ? (tmap_u32)(e & 0xffff) * bytes : 0xffffffffu;
+#pragma unroll
+            for (tmap_u32 u = 0; u < deep; ++u) {
+                const unsigned char *from = own ? self[u] : tiles[u].from[(tmap_u32)e >> 16];
+                TMAPI_STENCIL3_GLOBAL(from);
+                tmapi_value_zero(value[j].bytes + u * s->size, s->size);
+                if (is && from)
+                    tmapi_value_copy(value[j].bytes + u * s->size,
+                                     from + (tmap_i64)tmapi_stencil3_from(e) * (int)s->size,
+                                     s->size);
+            }
+        }
+#pragma unroll
+        for (tmap_u32 j = 0; j < 2 * flight; ++j)
+            if (to[j] != 0xffffffffu) tmapi_value_copy(shared + to[j], value[j].bytes, bytes);
+    }
+}
+
+// Applies the rule to the cells of a step of `some` tiles. layer: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                          const tmapi_stencil3_box *b,
+                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
+                                          unsigned char *shared, int layer) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
+        const tmap_u64 own = ((const tmap_u64 *)(shared + b->apply))[i];
+        const tmap_u32 what = (tmap_u32)own;
+        const unsigned char *here = shared + (what & 0xffff) * bytes;
+        const tmap_u32 number = what >> 16 & 0x1ff;
+        const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
+        const int from =
+            tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[number]);
+        tmapi_value wide[TMAP_AROUND3], next;
+#pragma unroll
+        for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
+            const int row = n / 3 % 3 - 1, plane = n / 9 - 1;
+            tmapi_value_zero(&wide[n], 16);
+            if (!layer || plane == 0)
+                tmapi_value_copy(&wide[n],
+                                 here + (row * (int)b->row + plane * (int)b->plane) * (int)bytes +
+                                     (n % 3 - 1) * (int)bytes,
+                                 bytes);
+        }
+        tmapi_value_zero(&next, 16);
+#pragma unroll
+        for (tmap_u32 u = 0; u < deep; ++u) {
+            if (u >= some) continue;
+            const tmap_u32 around =
+                (tmap_u32)(own >> 32) & tiles[u].around[what >> 25] & (layer ? 0x3fe00 : ~0u);
+            const tmap_cell3 cell = {
+                tiles[u].corner.x + (p & 31), tiles[u].corner.y + (p >> 5 & 31),
+                tiles[u].corner.z + (p >> 10), tiles[u].at + (tmap_u64)(tmap_i64)from};
+            tmapi_stencil3_values values;
+            tmapi_value one;
+#pragma unroll
+            for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n)
+                tmapi_value_copy(values.bytes + n * s->size, wide[n].bytes + u * s->size, s->size);
+            s->rule(s->job, cell, around, &values, &one);
+            tmapi_value_copy(next.bytes + u * s->size, &one, s->size);
+        }
+        tmapi_value_copy(shared + b->stage + number * bytes, &next, bytes);
+    }
+}
+
+// Stores the next values of a step of `some` tiles. deep: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
+                                          tmap_u32 cells, unsigned char *shared, tmap_u32 deep) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+    unsigned char *to[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (tmap_u32 u = 0; u < deep; ++u) to[u] = s->out + tiles[u].at * s->size;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
+        const int from = tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[i]);
+        tmapi_value next;
+        tmapi_value_copy(&next, shared + b->stage + i * bytes, bytes);
+#pragma unroll
+        for (tmap_u32 u = 0; u < deep; ++u)
+            if (u < some)
+                tmapi_value_copy(to[u] + (tmap_i64)from * (int)s->size, next.bytes + u * s->size,
+                                 s->size);
+    }
+}
+
+// layer: a constant: 1 for a fractal of one layer.
+TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                      int layer) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    const tmapi_stencil3_box b = plan->boxes;
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size);
+    const tmap_u32 steps = tmapi_stencil3_steps(layer), many = steps * deep;
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * deep;
+    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * deep;
+    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
+    tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
+    tmapi_stencil3_box_step(plan, s, &b, first, stride, tiles);
+    __syncthreads();
+    const tmap_u32 all = *(const tmap_u32 *)(shared + b.count);
+    for (tmap_u32 turn = 0; first < end;
+         first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
+        const tmapi_stencil3_boxed *now = tiles + turn * deep;
+        const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
+        tmapi_stencil3_box_fill(plan, s, now, all, deep);
+        __syncthreads(); // also after the last stores: their tiles may be in the other buffer
+        if (turn == 0 || turn == steps)
+            tmapi_stencil3_box_step(plan, s, &b, first + steps * stride, stride,
+                                    tiles + (turn ? 0 : many));
+        tmapi_stencil3_box_prefetch(plan, s, first + stride, deep);
+        tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
+        __syncthreads();
+        tmapi_stencil3_box_store(s, &b, now, some, plan->cells, shared, deep);
+    }
+}
+
 // ---- cell by cell, for plans for other work ----------------------------------------------------
 
 // Gathers the values of the 27 places around a cell. in: the element of place (0, 0, 0), or of the
@@ -378,6 +771,7 @@ TMAP_DEVICE void tmapi_stencil3_cell(const tmap_each3_plan *plan, const tmapi_st
 
 // Goes through the plan's items: in each the tiles of a line, and in each of them its cells.
 TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_stencil3 *s) {
+    const tmapi_each3_calls calls = {0, 0, 0, 0, 1, plan->pitch.row == TMAP_COMPACT};
     const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 down = plan->box.y / plan->tile.y, across = plan->box.x / plan->tile.x;
     const tmap_u64 of_item = (tmap_u64)across * plan->chunk, end = plan->count * of_item;
@@ -392,9 +786,10 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
         tmapi_each3_tile tile;
         tmap_cell3 cell;
         if (i >= plan->cells || !tmap_nbb3_contains(plan->f, at, plan->line_level)) continue;
-        tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box);
+        tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box, 1);
         tile.corner.x += x * plan->tile.x, tile.at += x * plan->tile.x;
-        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level), i);
+        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level, 1), i,
+                                   &calls);
         tmapi_stencil3_cell(plan, s, cell);
     }
 }
@@ -409,14 +804,20 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // written. rule: without barriers and collectives. Another call in the kernel needs a
 // __syncthreads() before it. With a plan for other work or of turned copies the call is
 // right, but tests membership for each neighbour.
-// Cost: about 350 instructions for a cell and its neighbours, and those of the rule. Registers:
-// about 60 plus the values; __launch_bounds__(512, 1) leaves 128.
+// Cost, without the rule: about 130 instructions for a cell where cells are dense, 40 to 80 in
+// a layer, and about 350 elsewhere. Registers: about 60 plus the values; __launch_bounds__(512, 1)
+// leaves 128.
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
     tmapi_stencil3 s = {
         (const unsigned char *)in.data, (unsigned char *)out, in.size, rule, job, 0, 1};
-    if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil")) return;
-    if (!tmapi_stencil3_run(plan, &s)) tmapi_stencil3_cells(plan, &s);
+    if (!tmapi_each3_check(plan, in.size, "tmap_each3_stencil", 1)) return;
+    if (plan->boxes.bytes && plan->f.sz == 1)
+        tmapi_stencil3_boxes(plan, &s, 1);
+    else if (plan->boxes.bytes && tmapi_stencil3_deep(0, s.size))
+        tmapi_stencil3_boxes(plan, &s, 0);
+    else if (!tmapi_stencil3_run(plan, &s))
+        tmapi_stencil3_cells(plan, &s);
 }
 
 // tmap_each3_stencil for words with one bit per cell. in.size: tmap_compact3_slice(plan->word).

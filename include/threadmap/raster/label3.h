@@ -30,9 +30,9 @@
 //     sum     scans the counts of first cells
 //     write   gives cells their labels
 // A run of values is a run of one value, groups have one row, and a tile has 256 words. A word's
-// values become as many planes as they have bits, words of a bit a cell: 32 cells are equal to those
-// above them where no plane differs. A tile's planes are in shared memory; those of the words at its
-// sides are stored, for `unite`.
+// values become as many planes as they have bits, words of a bit a cell: 32 cells are equal to
+// those above them where no plane differs. A tile's planes are in shared memory; those of the words
+// at its sides are stored, for `unite`.
 // Unions happen in any order, but a parent's first cell is always before its child's, so roots do
 // not depend on the order.
 #ifndef TMAP_RASTER_LABEL3_H
@@ -159,8 +159,8 @@ TMAP_DEVICE tmap_u32 tmapi_label3_some(const tmapi_label3_near *w, tmap_u32 whic
 // known: straight touches that need no union, of the first three steps. Collective for the warp.
 //
 // Of values, which have groups of one row, a row that faces another one touches it where values are
-// the same. same: of values in a tile: these cells, of steps 0 to 3, then of the word below. A touch
-// needs no union
+// the same. same: of values in a tile: these cells, of steps 0 to 3, then of the word below. A
+// touch needs no union
 // - over columns, if the cell has the value of the one next to it that the other one is straight of
 // - in step 2, if the cell above or the one before has the value: these touch both
 // - in step 3, if the cell below or the one before has it.
@@ -765,10 +765,10 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 // Makes the plan of the labels of a volume or of a batch of images.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
 // TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
-// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6, 5.8,
-// 6.8 or 8.8 for values of 1, 2 or 4 bytes, 1.5 for a batch of images of at most 512 columns and 0.4 to 0.6 for wider ones, for which a device whose
-// blocks have 64 KB of shared memory (7.5) takes 0.25 more; more for maps that fill their tiles in
-// part.
+// plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6; 5.8, 6.8 or
+// 8.8 for values of 1, 2 or 4 bytes; 1.5 for a batch of images of at most 512 columns and 0.4 to
+// 0.6 for wider ones, for which a device whose blocks have 64 KB of shared memory (7.5) takes 0.25
+// more; more for maps that fill their tiles in part.
 // Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,
 // cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of a device query. Cost: calls that
 // do not wait for the device.
@@ -792,7 +792,6 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Allocates nothing and does not synchronize, so the call can be captured.
 // Cost: cells are read once and labels written once; the rest grows with the number of runs. A
 // periodic axis adds 1 to 9 looks at neighbours for each cell of its first column, row or slice.
-// Values and periodic axes are not measured on a GPU yet.
 // Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is
 // the width rounded up to a multiple of 32.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
