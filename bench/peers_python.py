@@ -69,7 +69,7 @@ def distances():
     time("pdist", n, "threadmap", (cupy, lambda: threadmap.pdist(a)), check)
     if torch is not None:
         time("pdist", n, "torch.pdist", (torch, lambda: torch.pdist(b)), check)
-        time("pdist", n, "torch.cdist", (torch, lambda: torch.cdist(b, b)), lambda out: None)
+        time("pdist", n, "torch.cdist", (torch, lambda: torch.cdist(b, b)), check)
 
 
 def near():
