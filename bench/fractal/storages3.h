@@ -81,12 +81,7 @@ static __device__ void store_join(void *, void *sum, const void *other) {
     static const void *const each##_kernels[STORE_WORKS] = { \
         (const void *)each##_write, (const void *)each##_update, (const void *)each##_sum, \
         (const void *)each##_heat};
-// The registers of a stencil in three dimensions: 256 threads and 3 blocks leave 80, 512 and 1 128.
-#ifndef STORE_THREADS3
-#define STORE_THREADS3 512
-#define STORE_BLOCKS3  1
-#endif
-#define HEAT_BOUNDS STORE_THREADS3, STORE_BLOCKS3
+#define HEAT_BOUNDS 256, 3 // leaves 80 registers
 STORE_ENGINE(each3, tmap_cell3, TMAP_HERE3, TMAP_AROUND3)
 #undef HEAT_BOUNDS
 #define HEAT_BOUNDS 512, 2

@@ -85,7 +85,7 @@ def table_label3(data):
     """Labels of volumes and of batches of images, and those of CuPy and YACCLAB."""
     results, peers, rows = data["label3"], data["peers_label3"], []
     published = data["peers_granularity"]
-    inputs = list(dict.fromkeys(row["input"] for row in results.at("label")))
+    inputs = list(dict.fromkeys(row["input"] for row in results.at("label") if "input" in row))
     if not inputs:
         return NOTHING
 
@@ -95,6 +95,9 @@ def table_label3(data):
         rows.append([title, str(near), *(ms(found.get(given)) for given in inputs)])
     for near in (26, 18, 6):
         line("512³", "label3", "volume", near)
+    for variant, title in ("label3_periodic", "512³, three periodic axes"), ("label3_values", "512³, cells of one value"):
+        for near in (26, 6) if results.pick(variant=variant) else ():
+            line(title, variant, "volume", near)
     if peers.rows:
         line("512³, CuPy", "cupy_label", "volume", 26, peers)
     for variant, title in yacclab(published, "volume").items():

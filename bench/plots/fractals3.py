@@ -36,6 +36,20 @@ def table_fractal3(data):
                   "× BB", "× plain map", "% of limit"], rows)
 
 
+def table_fractal3_storages(data):
+    """Work on floats in compact storage and in a volume, of flat fractals also by the engine in two dimensions."""
+    rows = []
+    for domain, title in {"gasket": "gasket, a layer", "carpet": "carpet, a layer", **FRACTALS3}.items():
+        for suffix, name in ("", title), ("_2d", "by the engine in 2D"):
+            found = {(row["work"], row["variant"]): row for row in data["fractal3"].rows
+                     if row["domain"] == domain and row["variant"] in (f"compact{suffix}", f"matrix{suffix}")}
+            if found:
+                rows.append([name, str(next(iter(found.values()))["n"]), *(
+                    ms(found.get((work, f"{storage}{suffix}")))
+                    for storage in ("compact", "matrix") for work in ("write", "sum", "heat"))])
+    return table(["fractal", "n", "compact: write", "sum", "heat", "volume: write", "sum", "heat"], rows)
+
+
 def table_fractal3_life(data):
     """Life by bits in compact storage, by Bays' two rules."""
     rows = []

@@ -75,3 +75,15 @@ def table_versions(data):
     if "cpu" in data:
         rows.append([code("cpu"), f"{data['cpu'].meta.get('cpu')}, commit {data['cpu'].meta.get('commit')}"])
     return table(["results ", "versions "], rows)
+
+
+def table_python(data):
+    """Functions of the Python module beside what users call today."""
+    rows = []
+    for ours in data["peers_python"].pick(variant="threadmap"):
+        for row in data["peers_python"].pick(work=ours["work"], size=ours["size"]):
+            if row is not ours:
+                where = "" if row["device"] == "gpu" else ", CPU"
+                rows.append([code(ours["work"]), f"{ours['size']:,}", bold(ms(ours)), row["variant"] + where, ms(row),
+                             sig(row["ms"] / ours["ms"])])
+    return table(["function", "n", "ms", "you use today ", "ms", "times as fast"], rows)

@@ -8,7 +8,7 @@ import os
 import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ("README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
+DOCUMENTS = ("docs/python.md", "README.md", "docs/choosing.md", "docs/performance.md", "docs/notebook.md",
              "docs/papers.md", "docs/maps/molecules.md", "docs/maps/floods.md", "docs/maps/fractal3.md", "docs/maps/near.md",
              "bench/results/h200/tables.md")
 
@@ -159,7 +159,8 @@ def load(folder):
     found = Data()
     for name in ("fractal", "fractal3", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
                  "flood", "label3", "granularity", "ask", "ask3", "near", "cpu", "peers_pairs",
-                 "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near"):
+                 "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near",
+                 "peers_python"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:

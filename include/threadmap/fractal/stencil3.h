@@ -11,7 +11,7 @@
 //             if (around >> i & 1) sum += v[i] - here; // no flow to empty places
 //         *(float *)next = here + ((heat *)job)->rate * sum;
 //     }
-//     __global__ void __launch_bounds__(512, 1) step_cells(tmap_each3_plan plan, heat h) {
+//     __global__ void __launch_bounds__(256, 3) step_cells(tmap_each3_plan plan, heat h) {
 //         const tmap_array in = {h.in, sizeof *h.in};
 //         tmap_each3_stencil(&plan, in, flow, h.out, &h);
 //     }
@@ -805,8 +805,8 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // __syncthreads() before it. With a plan for other work or of turned copies the call is
 // right, but tests membership for each neighbour.
 // Cost, without the rule: about 130 instructions for a cell where cells are dense, 40 to 80 in
-// a layer, and about 350 elsewhere. Registers: about 60 plus the values; __launch_bounds__(512, 1)
-// leaves 128.
+// a layer, and about 350 elsewhere. Registers: about 60 plus the values. __launch_bounds__(256, 3)
+// leaves 80, which suits 4-byte values; larger ones may need the 128 of (512, 1).
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
                                     tmap_each3_rule rule, void *out, void *job) {
     tmapi_stencil3 s = {
