@@ -423,7 +423,7 @@ static __global__ void __launch_bounds__(1u << TMAPI_LABEL3_TILE, 2)
     tmapi_label3_local(&job, f, in, 0, 0);
 }
 
-// The values of the word at `from`, of which `cells` belong to the map: 0 after them. memory: the
+// The values of the word at `from`. `cells` of them belong to the map; 0 after these. memory: the
 // warp's part of shared memory, for words that a lane cannot read. Collective for the warp.
 TMAP_DEVICE void tmapi_label3_load(const char *from, tmap_u32 cells, tmap_u32 *memory, tmap_u32 *c,
                                    const tmap_u32 size) {
