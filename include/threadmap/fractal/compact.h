@@ -146,7 +146,7 @@ TMAP_FN void tmap_compact_bit(tmap_nbb f, tmap_u32 r, tmap_u64 i, tmap_u64 *word
 
 // Prefetches the sector of *place into the L2 cache.
 TMAP_DEVICE void tmapi_compact_prefetch(const void *place) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__clang__) // clang cannot convert the address
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(place)));
 #else
     (void)place;
