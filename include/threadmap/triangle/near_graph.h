@@ -98,9 +98,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_graph_gather(const tmapi_near *s, const tmapi_ne
         if (lane == 0) at = atomicAdd(l->many, (tmap_u32)__popc(hits));
         at = __shfl_sync(0xffffffffu, at, 0) + (tmap_u32)__popc(hits & ((1u << lane) - 1));
         if (!in || at >= l->room) continue;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(l->points + (k * l->room + at) * size, point.bytes + k * size, size);
+        tmapi_near_copy(s->how.points.d, l->points + at * size, l->room * size, point.bytes, size,
+                        size);
         l->number[at] = number;
     }
     return after;

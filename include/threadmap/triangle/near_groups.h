@@ -90,11 +90,9 @@ TMAP_DEVICE tmap_u32 tmapi_near_of_slot(const tmapi_near *s, tmap_u32 slot) {
 TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked linked,
                                       const tmapi_pairs_point *own, tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const tmap_u32 queue = TMAPI_NEAR_QUEUE * size;
     tmap_u32 adjacent = 0, part = lane;
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size, own->bytes + k * size,
-                         size);
+    tmapi_near_copy(d, s->queue + lane * size, queue, own->bytes, size, size);
     __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 step = 1; step <= 16; ++step) { // each pair once; those 16 apart twice
@@ -102,10 +100,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked link
         tmapi_pairs_row row;
         tmap_pair pair;
         int hit = lane < count && other < count;
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + other) * size,
-                             size);
+        tmapi_near_copy(d, row.bytes, size, s->queue + other * size, queue, size);
         pair.i = tmapi_near_of_slot(s, s->leaf * 32 + other), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
@@ -194,10 +189,8 @@ TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tma
     for (tmap_u32 q = 0; q < many; ++q) {
         const tmap_u32 at = first + q;
         tmapi_pairs_point point;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
-                             size);
+        tmapi_near_copy(s->how.points.d, point.bytes, size, s->queue + at * size,
+                        TMAPI_NEAR_QUEUE * size, size);
         pair.j = tmapi_near_of_slot(s, s->number[at]);
         const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
@@ -223,9 +216,7 @@ TMAP_DEVICE void tmapi_near_link_many(tmapi_near *s, tmap_near_linked linked, tm
     TMAPI_NO_UNROLL
     for (tmap_u32 y = 0; y < s->box->count; y += step) {
         tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, 16);
+        tmapi_near_copy(d, vector, 16, s->rows + y * size, TMAP_NEAR_LEAF * size, 16);
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_row row;
@@ -233,9 +224,7 @@ TMAP_DEVICE void tmapi_near_link_many(tmapi_near *s, tmap_near_linked linked, tm
             if (y + r >= s->box->count) break;
             const tmap_u32 part = 1u << s->row_number[y + r];
             pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y + r), row.set = 0;
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+            tmapi_near_copy(d, row.bytes, size, vector->bytes + r * size, 16, size);
 #pragma unroll
             for (tmap_u32 c = 0; c < 2; ++c) {
                 pair.j = numbers[c];

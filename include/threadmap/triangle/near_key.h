@@ -154,12 +154,15 @@ TMAP_FN int tmapi_near_key_box_fits(tmap_xyz bits) {
 // Cost: that of the two curves, which take no time without bits, and 10 instructions.
 // Examples: bits = {3,1,0}: (0,0,0) (0,1,0) (1,1,0) (1,0,0) (2,0,0) -> 0 1 2 3 4.
 TMAP_FN tmap_u64 tmap_near_key_box(tmap_xyz cell, tmap_xyz bits) {
-    const tmap_u32 squares = bits.y - bits.z;
+    tmap_u64 front = 0;
     if (!tmapi_near_key_box_fits(bits)) return 0;
-    const tmap_xy square = {cell.x >> bits.z, cell.y >> bits.z};
-    const tmap_u64 line = (tmap_u64)(cell.x & ~0u >> (32 - bits.x)) >> bits.y;
-    return (line << squares << squares | tmap_near_key_xy(square, squares)) << 3 * bits.z |
-           tmap_near_key_xyz(cell, bits.z);
+    if (bits.x > bits.z) { // cubes, the usual case, take no longer
+        const tmap_u32 squares = bits.y - bits.z;
+        const tmap_xy square = {cell.x >> bits.z, cell.y >> bits.z};
+        front = (tmap_u64)(cell.x & ~0u >> (32 - bits.x)) >> bits.y << squares << squares;
+        front = (front | tmap_near_key_xy(square, squares)) << 3 * bits.z;
+    }
+    return front | tmap_near_key_xyz(cell, bits.z);
 }
 
 // The inverse of tmap_near_key_box. Example: bits = {3,1,0}, 4 -> (2,0,0).

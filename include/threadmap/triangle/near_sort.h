@@ -65,15 +65,6 @@ typedef struct tmapi_near_sort_job {
 TMAP_DEVICE float tmapi_near_sort_most(float) { return 3.402823466e38f; }
 TMAP_DEVICE double tmapi_near_sort_most(double) { return 1.7976931348623157e308; }
 
-TMAP_DEVICE tmap_u64 tmapi_near_sort_key(const float *x, const float *low, float scale,
-                                         const tmap_near_key_grid *grid) {
-    return tmap_near_key_point_f32(x, low, scale, grid);
-}
-TMAP_DEVICE tmap_u64 tmapi_near_sort_key(const double *x, const double *low, double scale,
-                                         const tmap_near_key_grid *grid) {
-    return tmap_near_key_point_f64(x, low, scale, grid);
-}
-
 // A box is its low corner and the negative of its high one, so that the box of two boxes is the
 // least of each number. Sets v to the least of the block's, in all threads.
 template <class Real>
@@ -99,33 +90,35 @@ static __device__ __forceinline__ void tmapi_near_sort_least(Real *v) {
 
 // Each block writes the box of its share of the points, without what is not finite.
 template <class Real>
-static __device__ __forceinline__ void tmapi_near_sort_box(const tmapi_near_sort_job *j) {
-    const Real *points = (const Real *)j->points;
+static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
+    tmapi_near_sort_box(tmapi_near_sort_job j) {
+    const Real *points = (const Real *)j.points;
     const tmap_u32 stride = gridDim.x * TMAPI_NEAR_SORT_THREADS;
     Real v[6];
     for (int k = 0; k < 6; ++k) v[k] = tmapi_near_sort_most((Real)0);
     TMAPI_UNROLL_4
-    for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < j->plan.n;
+    for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < j.plan.n;
          i += stride) {
-        const Real *p = points + (tmap_u64)i * j->plan.d;
+        const Real *p = points + (tmap_u64)i * j.plan.d;
         for (tmap_u32 k = 0; k < 3; ++k) {
-            const Real x = k < j->plan.axes ? p[k] : 0;
+            const Real x = k < j.plan.axes ? p[k] : 0;
             if (x - x != 0) continue;
             v[k] = x < v[k] ? x : v[k], v[k + 3] = -x < v[k + 3] ? -x : v[k + 3];
         }
     }
     tmapi_near_sort_least(v);
     if (threadIdx.x == 0)
-        for (int k = 0; k < 6; ++k) ((Real *)j->boxes)[blockIdx.x * 6 + k] = v[k];
+        for (int k = 0; k < 6; ++k) ((Real *)j.boxes)[blockIdx.x * 6 + k] = v[k];
 }
 
 // Writes the keys and numbers of all points. Each block joins the boxes of all blocks, and cuts the
 // box.
 template <class Real>
-static __device__ __forceinline__ void tmapi_near_sort_keys(const tmapi_near_sort_job *j) {
-    const tmap_near_sort_plan *plan = &j->plan;
+static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
+    tmapi_near_sort_keys(tmapi_near_sort_job j) {
+    const tmap_near_sort_plan *plan = &j.plan;
     const tmap_u32 stride = gridDim.x * TMAPI_NEAR_SORT_THREADS;
-    const Real most = tmapi_near_sort_most((Real)0), *boxes = (const Real *)j->boxes;
+    const Real most = tmapi_near_sort_most((Real)0), *boxes = (const Real *)j.boxes;
     __shared__ tmap_near_key_grid grid;
     __shared__ Real low[3], scale;
     __shared__ tmap_u32 shift;
@@ -153,33 +146,24 @@ static __device__ __forceinline__ void tmapi_near_sort_keys(const tmapi_near_sor
         if (!(scale <= most)) scale = most;
     }
     __syncthreads();
+    const tmap_near_key_grid cut = grid; // in registers
+    const Real cells = scale;
+    const tmap_u32 right = shift;
     for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < plan->n;
          i += stride) {
-        const Real *x = (const Real *)j->points + (tmap_u64)i * plan->d;
-        const tmap_u64 key = tmapi_near_sort_key(x, low, scale, &grid) >> shift;
+        const Real *x = (const Real *)j.points + (tmap_u64)i * plan->d;
+        const tmap_u64 all =
+            sizeof(Real) == 4
+                ? tmap_near_key_point_f32((const float *)x, (const float *)low, (float)cells, &cut)
+                : tmap_near_key_point_f64((const double *)x, (const double *)low, (double)cells,
+                                          &cut);
+        const tmap_u64 key = all >> right;
         if (plan->bits > 32)
-            ((tmap_u64 *)j->keys)[i] = key;
+            ((tmap_u64 *)j.keys)[i] = key;
         else
-            ((tmap_u32 *)j->keys)[i] = (tmap_u32)key;
-        j->numbers[i] = i;
+            ((tmap_u32 *)j.keys)[i] = (tmap_u32)key;
+        j.numbers[i] = i;
     }
-}
-
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_box_f32(tmapi_near_sort_job j) {
-    tmapi_near_sort_box<float>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_box_f64(tmapi_near_sort_job j) {
-    tmapi_near_sort_box<double>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_keys_f32(tmapi_near_sort_job j) {
-    tmapi_near_sort_keys<float>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_keys_f64(tmapi_near_sort_job j) {
-    tmapi_near_sort_keys<double>(&j);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -293,14 +277,14 @@ static inline cudaError_t tmap_near_sort(const tmap_near_sort_plan *plan, const 
     j.numbers = numbers[0];
     if (!plan->boxed) {
         shape.grid = plan->grid[0];
-        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_box_f32
-                                             : (const void *)tmapi_near_sort_box_f64,
+        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_box<float>
+                                             : (const void *)tmapi_near_sort_box<double>,
                              shape, arguments, stream);
     }
     shape.grid = plan->grid[1];
     if (!error)
-        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_keys_f32
-                                             : (const void *)tmapi_near_sort_keys_f64,
+        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_keys<float>
+                                             : (const void *)tmapi_near_sort_keys<double>,
                              shape, arguments, stream);
     bytes = plan->temporary;
     if (!error) error = tmapi_near_sort_call(plan, temporary, &bytes, j.keys, numbers, stream);
