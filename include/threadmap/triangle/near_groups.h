@@ -313,13 +313,10 @@ typedef struct tmapi_near_labels {
 TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slot,
                                         tmap_u32 *number) {
     const unsigned char *set = (const unsigned char *)j->to.set;
-    const tmap_u32 leaf = (tmap_u32)(slot / 32);
-    const tmap_u64 group = leaf / 32;
-    const tmap_u32 *counts = (const tmap_u32 *)(set + j->plan.mine.boxes +
-                                                group * tmapi_near_group_bytes(j->plan.set.d));
-    const tmap_points points = {set, 0, j->plan.set.size, j->plan.set.d};
+    const tmap_u32 leaf = (tmap_u32)(slot / 32), d = j->plan.set.d;
+    const tmap_points points = {set, 0, j->plan.set.size, d};
     *number = tmapi_near_number(set, points, leaf, (tmap_u32)slot % 32);
-    return slot % 32 < counts[64 * j->plan.set.d + leaf % 32];
+    return slot % 32 < tmapi_near_count_of(set, &j->plan.mine, d, leaf);
 }
 
 // What a lane's box is: the root of its only tree, or one of these.
@@ -384,9 +381,7 @@ static __global__ void __launch_bounds__(256) tmapi_near_labels_kernel(tmapi_nea
 
 // Ranks of the labels: 1024 points a block, in the order in which blocks begin.
 static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near_labels j) {
-    __shared__ tmap_u32 warps[32];
-    __shared__ tmap_u64 tile, before;
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ tmap_u64 sums[33], tile;
     tmap_u64 *words = (tmap_u64 *)((unsigned char *)j.to.nodes + j.w.words);
     tmap_u32 *rank = (tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least); // no longer in use
     if (threadIdx.x == 0) tile = atomicAdd(words, 1ull);
@@ -394,17 +389,9 @@ static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near
     const tmap_u64 i = tile * 1024 + threadIdx.x;
     const int first = i < j.plan.set.n && j.to.labels[i] == i;
     const tmap_u32 firsts = __ballot_sync(0xffffffffu, first);
-    tmap_u32 at = __popc(firsts & ((1u << lane) - 1));
-    if (lane == 0) warps[warp] = __popc(firsts);
-    __syncthreads();
-    if (warp == 0) {
-        const tmap_u32 all = tmap_warp_sum_redux(tmap_warp_full(), warps[lane]);
-        const tmap_u64 sum = tmapi_pairs_select_before(words + 2, tile, all);
-        if (lane == 0) before = sum;
-    }
-    __syncthreads();
-    for (tmap_u32 k = 0; k < warp; ++k) at += warps[k];
-    if (first) rank[i] = (tmap_u32)before + at;
+    const tmap_u64 before =
+        tmapi_pairs_select_scan(sums, 32, words + 2, tile, (tmap_u32)__popc(firsts));
+    if (first) rank[i] = (tmap_u32)before + __popc(firsts & ((1u << threadIdx.x % 32) - 1));
 }
 
 static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near_labels j) {

@@ -214,7 +214,7 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
 // Cost: every pair that may be near is looked at twice, to count and to write.
 TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                                   tmap_near_choice choice, const tmap_near_list *list, void *job) {
-    __shared__ tmap_u64 ticket, before, hits[TMAPI_NEAR_WARPS];
+    __shared__ tmap_u64 ticket, sums[TMAPI_NEAR_WARPS + 1];
     const tmap_u32 warp = threadIdx.x / 32, all = plan->resident;
     const tmap_u32 blocks = gridDim.x < all ? gridDim.x : all; // others would find no item
     tmap_u64 *state = (tmap_u64 *)list->workspace;
@@ -246,17 +246,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                     tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
-            if (threadIdx.x % 32 == 0) hits[warp] = l.hits;
-            __syncthreads();
-            if (warp == 0) {
-                tmap_u64 sum = 0;
-                for (tmap_u32 w = 0; w < TMAPI_NEAR_WARPS; ++w) sum += hits[w];
-                sum = tmapi_pairs_select_before(state + 2, t, sum);
-                if (threadIdx.x == 0) before = sum;
-            }
-            __syncthreads();
-            l.at = before;
-            for (tmap_u32 w = 0; w < warp; ++w) l.at += hits[w];
+            l.at = tmapi_pairs_select_scan(sums, TMAPI_NEAR_WARPS, state + 2, t, l.hits);
         }
     }
     __syncthreads(); // thread 0 then fences for the block's writes

@@ -207,8 +207,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_count_of(const unsigned char *set, const tmapi_n
                                group * tmapi_near_group_bytes(d)))[64 * d + b % 32];
 }
 
-// Copies `bytes` bytes of each of d coordinates: a point, or a vector of points, between arrays that
-// have `to_step` and `from_step` bytes from one coordinate to the next. d, bytes: constants.
+// Copies `bytes` bytes of each of d coordinates, a point or a vector of points, between arrays with
+// `to_step` and `from_step` bytes from one coordinate to the next. d, bytes: constants.
 TMAP_DEVICE void tmapi_near_copy(tmap_u32 d, void *to, tmap_u32 to_step, const void *from,
                                  tmap_u32 from_step, tmap_u32 bytes) {
 #pragma unroll
