@@ -364,7 +364,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_ne
     __syncthreads();
     const tmap_u64 i = tile * 1024 + threadIdx.x, own = i < j.n ? j.to.starts[i] : 0;
     tmap_u64 sum = tmapi_warp_scan64(threadIdx.x % 32, own);
-    sum += tmapi_pairs_select_scan(sums, 32, words + 2, tile, __shfl_sync(0xffffffffu, sum, 31));
+    sum += tmapi_near_scan(sums, 32, words + 2, tile, __shfl_sync(0xffffffffu, sum, 31));
     if (i < j.n) j.to.starts[i] = sum - own;
     if (i + 1 == j.n) j.to.starts[j.n] = sum;
 }

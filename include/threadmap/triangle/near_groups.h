@@ -26,8 +26,7 @@
 #ifndef TMAP_TRIANGLE_NEAR_GROUPS_H
 #define TMAP_TRIANGLE_NEAR_GROUPS_H
 
-#include "near.h"
-#include "pairs_select.h"
+#include "near_select.h"
 
 // The label of what is no point, or of noise.
 #define TMAP_NEAR_NO_GROUP 0xffffffffu
@@ -389,8 +388,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near
     const tmap_u64 i = tile * 1024 + threadIdx.x;
     const int first = i < j.plan.set.n && j.to.labels[i] == i;
     const tmap_u32 firsts = __ballot_sync(0xffffffffu, first);
-    const tmap_u64 before =
-        tmapi_pairs_select_scan(sums, 32, words + 2, tile, (tmap_u32)__popc(firsts));
+    const tmap_u64 before = tmapi_near_scan(sums, 32, words + 2, tile, (tmap_u32)__popc(firsts));
     if (first) rank[i] = (tmap_u32)before + __popc(firsts & ((1u << threadIdx.x % 32) - 1));
 }
 

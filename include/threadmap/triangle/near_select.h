@@ -34,6 +34,25 @@ TMAP_FN tmap_u64 tmap_near_select_bytes(const tmap_near_plan *plan) { return 8 *
 
 #if TMAP_CUDA
 
+// The hits of all tiles before t and, of tile t, of all warps before this one, each of which has
+// `hits`. sums: shared, for each of the block's warps and one more. Collective, with barriers.
+TMAP_DEVICE tmap_u64 tmapi_near_scan(tmap_u64 *sums, tmap_u32 warps, tmap_u64 *words, tmap_u64 t,
+                                     tmap_u64 hits) {
+    const tmap_u32 warp = threadIdx.x / 32;
+    tmap_u64 sum = 0;
+    if (threadIdx.x % 32 == 0) sums[warp] = hits;
+    __syncthreads();
+    if (warp == 0) {
+        for (tmap_u32 w = 0; w < warps; ++w) sum += sums[w];
+        sum = tmapi_pairs_select_before(words, t, sum);
+        if (threadIdx.x == 0) sums[warps] = sum;
+    }
+    __syncthreads();
+    sum = sums[warps];
+    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
+    return sum;
+}
+
 // What is listed; constants of the kernel.
 typedef struct tmap_near_choice {
     tmap_pairs_choose choose; // as in tmap_pairs_choice; called several times for a pair, and for a
@@ -246,7 +265,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                     tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
-            l.at = tmapi_pairs_select_scan(sums, TMAPI_NEAR_WARPS, state + 2, t, l.hits);
+            l.at = tmapi_near_scan(sums, TMAPI_NEAR_WARPS, state + 2, t, l.hits);
         }
     }
     __syncthreads(); // thread 0 then fences for the block's writes

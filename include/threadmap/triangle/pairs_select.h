@@ -279,25 +279,6 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap
     return sum;
 }
 
-// The hits of all tiles before t and, of tile t, of all warps before this one, each of which has
-// `hits`. sums: shared, for each of the block's warps and one more. Collective, with barriers.
-TMAP_DEVICE tmap_u64 tmapi_pairs_select_scan(tmap_u64 *sums, tmap_u32 warps, tmap_u64 *words,
-                                             tmap_u64 t, tmap_u64 hits) {
-    const tmap_u32 warp = threadIdx.x / 32;
-    tmap_u64 sum = 0;
-    if (threadIdx.x % 32 == 0) sums[warp] = hits;
-    __syncthreads();
-    if (warp == 0) {
-        for (tmap_u32 w = 0; w < warps; ++w) sum += sums[w];
-        sum = tmapi_pairs_select_before(words, t, sum);
-        if (threadIdx.x == 0) sums[warps] = sum;
-    }
-    __syncthreads();
-    sum = sums[warps];
-    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
-    return sum;
-}
-
 // Position in the list of this warp's first hit. Collective for the block, with barriers.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared, tmap_u64 *words,
                                               tmap_u64 t, tmap_u32 hits) {
