@@ -34,9 +34,10 @@ typedef struct map_fractal {
     X(contains64) \
     X(contains) \
     X(lambda64) \
-    X(lambda) X(nu64) X(nu) X(lambda_linear64) X(lambda_linear) X(nu_linear64) X(nu_linear) \
-        X(beta64) X(beta) X(delta64) X(delta) X(replica) X(tile64) X(tile) X(hash) \
-            X(gasket_contains) X(gasket_lambda) X(gasket_nu) X(gasket_linear) X(gasket_nu_linear)
+    X(lambda) \
+    X(nu64) X(nu) X(lambda_linear64) X(lambda_linear) X(nu_linear64) X(nu_linear) X(beta) X(delta) \
+        X(replica) X(tile64) X(tile) X(hash) X(gasket_contains) X(gasket_lambda) X(gasket_nu) \
+            X(gasket_linear) X(gasket_nu_linear)
 #define MAPS_NUMBER(name) MAP_##name,
 enum { MAPS_LIST(MAPS_NUMBER) MAPS_COUNT };
 
@@ -98,19 +99,15 @@ TMAP_FN tmap_xyz64 maps_sum(tmap_xyz64 a, tmap_xyz64 b) {
 
 // Equation 7: lambda is the sum of Delta over the levels; and H and its inverse on the way.
 #define MAPS_ASK_PIECES(prefix, dims) \
-    tmap_xyz64 sum64 = {0, 0, 0}, sum = {0, 0, 0}; \
+    tmap_xyz64 sum = {0, 0, 0}; \
     tmap_u64 rest = v->i; \
-    for (tmap_u32 mu = 1; mu <= r; ++mu, rest /= f.k) { \
-        const tmap_u32 beta = prefix##_beta64(f, MAPS_GIVE##dims(w64), mu); \
+    for (tmap_u32 mu = 1; mu <= r && (asks & MAPS_32); ++mu, rest /= f.k) { \
+        const tmap_u32 beta = prefix##_beta(f, MAPS_GIVE##dims(w), mu); \
         const tmap_xyz box = maps_narrow(maps_wide##dims(prefix##_tau(f, beta))); \
-        if (asks & MAPS_LINEAR64) MAPS_SAYS(beta64, beta == rest % f.k); \
+        if (asks & MAPS_LINEAR64) MAPS_SAYS(beta, beta == rest % f.k); \
         MAPS_SAYS(replica, prefix##_replica(f, MAPS_GIVE##dims(box)) == beta); \
-        sum64 = maps_sum(sum64, maps_wide##dims##_64(prefix##_delta64(f, beta, mu))); \
-        if (!(asks & MAPS_32)) continue; \
-        MAPS_SAYS(beta, prefix##_beta(f, MAPS_GIVE##dims(w), mu) == beta); \
         sum = maps_sum(sum, maps_wide##dims(prefix##_delta(f, beta, mu))); \
     } \
-    MAPS_SAYS(delta64, maps_same(sum64, at64)); \
     if (asks & MAPS_32) MAPS_SAYS(delta, maps_same(sum, at64))
 
 TMAP_FN tmap_u32 maps_nbb(tmap_nbb f, const map_vector *v) {

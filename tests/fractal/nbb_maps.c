@@ -180,12 +180,11 @@ static tmap_u64 call_everything(const map_subject *s, tmap_xyz64 a, tmap_u32 r) 
     tmap_u64 sum = maps_wrong(&s->m, &v) + maps_gasket(&v), sizes[7];
 #define SUM(point) sum += (point).x + (point).y
 #define SUM_PIECES(prefix, f, dims) \
-    sum += prefix##_beta(f, MAPS_GIVE##dims(b), r) + prefix##_beta64(f, MAPS_GIVE##dims(a), r); \
+    sum += prefix##_beta(f, MAPS_GIVE##dims(b), r); \
     sum += prefix##_replica(f, MAPS_GIVE##dims(b)) + prefix##_block_level(f, r, b.x); \
     sum += (tmap_u64)prefix##_check(f); \
     SUM(prefix##_tau(f, b.x)); \
-    SUM(prefix##_delta(f, b.x, r)); \
-    SUM(prefix##_delta64(f, b.x, r))
+    SUM(prefix##_delta(f, b.x, r))
     if (s->m.kind == BRUTE_PLAIN) {
         SUM_PIECES(tmap_nbb, s->m.f, 2);
     } else if (s->m.kind == BRUTE_DEEP) {

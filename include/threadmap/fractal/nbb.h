@@ -110,13 +110,6 @@ TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu
     return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: k is even, and mu is past the range
 }
 
-// tmap_nbb_beta for a 64-bit orthotope, mu = 1..level_max64.
-TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 mu) {
-    f = tmapi_nbb_total(f);
-    tmap_u64 p = tmapi_pow64(f.k, (mu + 1) / 2 - 1);
-    return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
-}
-
 // Delta^mu, equation 6: what replica beta of level mu = 1..level_max32 adds to the coordinates,
 // H[beta] * (sx^(mu-1), sy^(mu-1)).
 TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
@@ -124,13 +117,6 @@ TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     t.x *= tmapi_pow32(f.sx, mu - 1);
     t.y *= tmapi_pow32(f.sy, mu - 1);
     return t;
-}
-
-// tmap_nbb_delta in 64 bits, mu = 1..level_max64.
-TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
-    tmap_xy t = tmap_nbb_tau(f, beta);
-    const tmap_xy64 d = {t.x * tmapi_pow64(f.sx, mu - 1), t.y * tmapi_pow64(f.sy, mu - 1)};
-    return d;
 }
 
 // The replica of f in box (dx, dy), as bit 4 * beta of the result; 0 if there is none. Compares all

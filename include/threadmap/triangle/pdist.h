@@ -118,8 +118,8 @@ TMAP_DEVICE double tmapi_pdist_root_f64(double x) {
 //
 // Numbers have `size` bytes and are computed in that type; a double holds either.
 
-// Adds coordinates u and v of two points to a sum. k = 0: they are the first ones, and the sum is 0.
-// A maximum ignores NaN.
+// Adds coordinates u and v of two points to a sum. k = 0: they are the first ones, the sum is 0. A
+// maximum ignores NaN.
 TMAP_DEVICE double tmapi_pdist_more(tmap_u32 size, int way, tmap_u32 k, double sum, double u,
                                     double v) {
     if (size == 4) {
