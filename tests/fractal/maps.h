@@ -34,8 +34,10 @@ typedef struct map_fractal {
     X(contains64) \
     X(contains) \
     X(lambda64) \
+    X(lambda_table) \
     X(lambda) \
-    X(nu64) X(nu) X(lambda_linear64) X(lambda_linear) X(nu_linear64) X(nu_linear) X(beta) X(delta) \
+    X(nu64) \
+    X(nu) X(lambda_linear64) X(lambda_linear) X(nu_linear64) X(nu_linear) X(beta) X(delta) \
         X(replica) X(tile64) X(tile) X(hash) X(gasket_contains) X(gasket_lambda) X(gasket_nu) \
             X(gasket_linear) X(gasket_nu_linear)
 #define MAPS_NUMBER(name) MAP_##name,
@@ -112,6 +114,11 @@ TMAP_FN tmap_xyz64 maps_sum(tmap_xyz64 a, tmap_xyz64 b) {
 
 TMAP_FN tmap_u32 maps_nbb(tmap_nbb f, const map_vector *v) {
     MAPS_ASK(tmap_nbb, 2)
+    if (asks & MAPS_32) {
+        const tmap_nbb_table h = tmap_nbb_table_make(f);
+        MAPS_SAYS(lambda_table,
+                  maps_same(maps_wide2(tmap_nbb_lambda_table(&h, f, w.x, w.y, r)), at64));
+    }
     if (!(asks & MAPS_PIECES)) return wrong;
     MAPS_ASK_PIECES(tmap_nbb, 2);
     return wrong;

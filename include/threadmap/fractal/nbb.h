@@ -176,6 +176,43 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
     return cell;
 }
 
+// H[] in memory, where tmap_nbb_tau takes digits of two numbers in registers. A kernel's argument is
+// in constant memory, which gives the lanes of a warp one box after another. In shared memory they
+// read different boxes at once:
+//
+//     __shared__ tmap_nbb_table h;
+//     if (threadIdx.x < TMAP_REPLICAS_MAX) h.tau[threadIdx.x] = argument.tau[threadIdx.x];
+//     __syncthreads();
+typedef struct tmap_nbb_table {
+    tmap_xy tau[TMAP_REPLICAS_MAX]; // H[beta]; (0, 0) from replica k on
+} tmap_nbb_table;
+
+// The table of f. Example: carpet: as tmap_nbb_tau.
+TMAP_FN tmap_nbb_table tmap_nbb_table_make(tmap_nbb f) {
+    tmap_nbb_table h;
+    const tmap_xy none = {0, 0};
+    for (tmap_u32 i = 0; i < TMAP_REPLICAS_MAX; ++i) h.tau[i] = i < f.k ? tmap_nbb_tau(f, i) : none;
+    return h;
+}
+
+// tmap_nbb_lambda with the boxes of h, the table of f, wherever it is. Cost: a read for each level
+// in place of two shifts. tmap_fractal_NAME_hash (catalogue.h) computes the box instead: quicker for
+// the gasket and the Cantor set, but slower than shared memory for carpet, H and bottles.
+TMAP_FN tmap_xy tmap_nbb_lambda_table(const tmap_nbb_table *h, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                      tmap_u32 r) {
+    f = tmapi_nbb_total(f);
+    tmap_xy cell = {0, 0};
+    tmap_u32 side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        const tmap_u32 rest = wx / f.k;
+        const tmap_xy tau = h->tau[wx % f.k % TMAP_REPLICAS_MAX];
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+        wx = wy, wy = rest;
+    }
+    return cell;
+}
+
 // tmap_nbb_lambda in 64 bits. r <= level_max64.
 TMAP_FN tmap_xy64 tmap_nbb_lambda64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 r) {
     f = tmapi_nbb_total(f);
