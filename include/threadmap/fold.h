@@ -215,8 +215,8 @@ TMAP_DEVICE void tmap_fold_list(const void *list, tmap_u64 count, tmap_fold fold
 #define TMAPI_FOLD_LOOK 4u // words that a lane reads at once: 128 tiles a warp
 
 // Publishes the sum `own` of tile t and returns the total of all earlier tiles (decoupled
-// look-back, Merrill and Garland 2016). Waits for blocks that have taken an earlier tile. words: one
-// a tile, 0 before the launch. Collective for the warp.
+// look-back, Merrill and Garland 2016). Waits for blocks that have taken an earlier tile. words:
+// one a tile, 0 before the launch. Collective for the warp.
 TMAP_DEVICE tmap_u64 tmapi_fold_before(tmap_u64 *words, tmap_u64 t, tmap_u64 own) {
     volatile tmap_u64 *told = words; // sum and kind are read and written in one access
     const tmap_u32 lane = threadIdx.x % 32;

@@ -81,23 +81,14 @@ TMAPI_WARP_SCAN(tmapi_warp_scan, tmap_u32)
 TMAPI_WARP_SCAN(tmapi_warp_scan64, tmap_u64)
 #undef TMAPI_WARP_SCAN
 
-// Numbers the lanes of a full warp that want a place: in the order of lanes from *count on, which
-// grows by them and is the same in all lanes. `lane` is the calling one; those that want none get an
-// unspecified number. All lanes call it. Cost: a ballot.
+// Numbers the lanes of a full warp that want a place, in their order from *count on, which grows by
+// them and is the same in all lanes. The others get any number. All lanes call it, `lane` is the
+// calling one. Cost: a ballot.
 TMAP_DEVICE tmap_u32 tmapi_warp_place(tmap_u32 lane, tmap_u32 *count, int wanted) {
     const tmap_u32 lanes = __ballot_sync(~0u, wanted);
     const tmap_u32 at = *count + (tmap_u32)__popc((int)(lanes & ((1u << lane) - 1)));
     *count += (tmap_u32)__popc((int)lanes);
     return at;
-}
-
-// The same with a counter in memory that warps share, in no order of warps. Cost: an atomic more.
-TMAP_DEVICE tmap_u32 tmapi_warp_append(tmap_u32 lane, tmap_u32 *count, int wanted) {
-    tmap_u32 many = 0, first = 0;
-    const tmap_u32 at = tmapi_warp_place(lane, &many, wanted);
-    if (!many) return 0; // in all lanes alike
-    if (lane == 0) first = atomicAdd(count, many);
-    return __shfl_sync(~0u, first, 0) + at;
 }
 
 // The sum of v over the warp modulo 2^32, in all lanes: one instruction (redux.sync) on sm_80 and

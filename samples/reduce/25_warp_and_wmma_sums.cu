@@ -11,13 +11,34 @@
 #include "../check.h"
 
 #include <threadmap/reduce.h>
-#include <threadmap/reduce_wmma.h>
+
+#include <cuda_fp16.h>
+#include <mma.h>
 
 enum {
-    NUMBERS = 256,
+    SIDE = 16, // of the matrices
+    NUMBERS = SIDE * SIDE,
     LANES = 32,       // of a warp
     HALF_EXACT = 2048 // half precision holds all integers up to it
 };
+
+using namespace nvcuda;
+
+// The sum of 256 numbers, for one warp.
+__device__ float sum_by_wmma(const half *numbers) {
+    __shared__ alignas(32) float columns[NUMBERS];
+    wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, half, wmma::row_major> ones;
+    wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, half, wmma::row_major> values;
+    wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums;
+    wmma::fill_fragment(ones, __float2half(1.0f));
+    wmma::fill_fragment(sums, 0.0f);
+    wmma::load_matrix_sync(values, numbers, SIDE);
+    wmma::mma_sync(sums, ones, values, sums); // sums += ones x values
+    wmma::store_matrix_sync(columns, sums, SIDE, wmma::mem_row_major);
+    __syncwarp();
+    const float column = threadIdx.x < SIDE ? columns[threadIdx.x] : 0.0f; // of the first row
+    return tmap_warp_sum_f32_shuffle(tmap_warp_self(), column);
+}
 
 typedef struct results {
     tmap_i64 by_wmma;  // in half precision
@@ -26,15 +47,14 @@ typedef struct results {
 
 // For one warp.
 __global__ void warp_sums(const int *in, results *out) {
-    __shared__ alignas(32) __half numbers[NUMBERS];
-    __shared__ alignas(32) float columns[NUMBERS];
+    __shared__ alignas(32) half numbers[NUMBERS];
     int mine = 0;
     for (tmap_u32 i = threadIdx.x; i < NUMBERS; i += LANES) {
         numbers[i] = __float2half((float)in[i]);
         mine += in[i];
     }
     __syncwarp();
-    const float rounded = tmap_warp_sum_f16_wmma(numbers, columns);
+    const float rounded = sum_by_wmma(numbers);
     const tmap_i64 exact = tmap_warp_sum_i32_mma(tmap_warp_self(), mine);
     if (threadIdx.x == 0) {
         out->by_wmma = (tmap_i64)rounded;

@@ -21,7 +21,7 @@ def paths(*names):
 GROUND = paths("core", "version")
 
 # 2: a warp, a block, tiles; in CUDA code alone
-COOPERATIVE = paths("check", "forest", "warp", "reduce", "reduce_wmma", "value", "fold",
+COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
                     "fractal/warp", "fractal/rows", "fractal/compact_stencil",
                     "adaptive/olt", "papers/olt_blocks",
                     "papers/group", "papers/mma", "papers/block", "papers/box",

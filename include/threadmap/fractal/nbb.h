@@ -176,12 +176,13 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
     return cell;
 }
 
-// H[] in memory, where tmap_nbb_tau takes digits of two numbers in registers. A kernel's argument is
-// in constant memory, which gives the lanes of a warp one box after another. In shared memory they
-// read different boxes at once:
+// H[] in memory, where tmap_nbb_tau takes digits of two numbers in registers. A kernel's argument
+// `const __grid_constant__ tmap_nbb_table h` is in constant memory, which gives the lanes of a warp
+// one box after another; without __grid_constant__ nvcc copies it. In shared memory they read
+// different boxes at once:
 //
-//     __shared__ tmap_nbb_table h;
-//     if (threadIdx.x < TMAP_REPLICAS_MAX) h.tau[threadIdx.x] = argument.tau[threadIdx.x];
+//     __shared__ tmap_nbb_table s;
+//     if (threadIdx.x < TMAP_REPLICAS_MAX) s.tau[threadIdx.x] = h.tau[threadIdx.x];
 //     __syncthreads();
 typedef struct tmap_nbb_table {
     tmap_xy tau[TMAP_REPLICAS_MAX]; // H[beta]; (0, 0) from replica k on
@@ -196,8 +197,8 @@ TMAP_FN tmap_nbb_table tmap_nbb_table_make(tmap_nbb f) {
 }
 
 // tmap_nbb_lambda with the boxes of h, the table of f, wherever it is. Cost: a read for each level
-// in place of two shifts. tmap_fractal_NAME_hash (catalogue.h) computes the box instead: quicker for
-// the gasket and the Cantor set, but slower than shared memory for carpet, H and bottles.
+// in place of two shifts. tmap_fractal_NAME_hash (catalogue.h) computes the box instead: quicker
+// for the gasket and the Cantor set, but slower than shared memory for carpet, H and bottles.
 TMAP_FN tmap_xy tmap_nbb_lambda_table(const tmap_nbb_table *h, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
                                       tmap_u32 r) {
     f = tmapi_nbb_total(f);

@@ -174,6 +174,16 @@ TMAP_DEVICE tmap_u64 tmapi_cluster_max64(tmap_u64 v) {
     return (tmap_u64)high << 32 | low;
 }
 
+// Appends to a list for each lane that wants it: returns the lane's position, in no order; *count
+// is the list's length. Collective for the warp.
+TMAP_DEVICE tmap_u32 tmapi_cluster_append(tmap_u32 *count, int wanted) {
+    const tmap_u32 lanes = __ballot_sync(0xffffffffu, wanted), lane = threadIdx.x % 32;
+    tmap_u32 first = 0;
+    if (!lanes) return 0; // in all lanes alike
+    if (lane == 0) first = atomicAdd(count, (tmap_u32)__popc(lanes));
+    return __shfl_sync(0xffffffffu, first, 0) + __popc(lanes & ((1u << lane) - 1));
+}
+
 #define TMAPI_CLUSTER_CHUNK 512u // keys in shared memory
 
 TMAP_DEVICE int tmapi_cluster_below(tmapi_cluster_key a, tmapi_cluster_key b) {

@@ -294,9 +294,9 @@ TMAP_DEVICE void tmapi_gromos_leave(const tmapi_gromos *g, const tmapi_cluster_g
         }
         lanes = __ballot_sync(0xffffffffu, leaves);
         if (!lanes) continue;
-        place = tmapi_warp_append(threadIdx.x % 32, &g->control->gone, leaves);
+        place = tmapi_cluster_append(&g->control->gone, leaves);
         if (leaves) g->gone[place] = v, g->to.labels[v] = centre;
-        place = tmapi_warp_append(threadIdx.x % 32, &g->control->found, leaves && centre == v);
+        place = tmapi_cluster_append(&g->control->found, leaves && centre == v);
         const tmapi_cluster_key key = {~count, v, 0, 0};
         if (leaves && centre == v) g->found[place] = key;
         if (grid->lane == 0) g->left[w] = left & ~lanes;

@@ -237,7 +237,7 @@ TMAP_DEVICE void tmapi_linkage_join(const tmapi_linkage *l, const tmapi_cluster_
             joins = l->pair[other] != pair || other < c;
         }
         if (component) l->parent[c] = joins ? other : c;
-        place = tmapi_warp_append(threadIdx.x % 32, &l->control->found, joins);
+        place = tmapi_cluster_append(&l->control->found, joins);
         const tmapi_cluster_key key = {order, (tmap_u32)(pair >> 32), (tmap_u32)pair, 0};
         if (joins) l->keys[place] = key;
     }

@@ -49,11 +49,6 @@ TMAP_FN tmap_u64 tmap_condensed_index(tmap_u64 i, tmap_u64 j, tmap_u64 n) {
     return tmapi_triangle(n - 1) - tmapi_triangle(n - 1 - i) + (j - i - 1);
 }
 
-// The number that pair (i, 0) would have, modulo 2^64: that of (i, j) is j more. Range: n < 2^31.
-TMAP_FN tmap_u64 tmapi_condensed_row(tmap_u32 i, tmap_u32 n) {
-    return i * (tmap_u64)(2 * n - i - 3) / 2 - 1;
-}
-
 // ---- i <= j -------------------------------------------------------------------------------------
 
 // Cell (i, j), i <= j < n, with number k. Range: n <= 92681, k < n(n+1)/2; outside, an unspecified

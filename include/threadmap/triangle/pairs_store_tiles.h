@@ -91,10 +91,11 @@ TMAP_DEVICE tmap_u32 tmapi_store_place(const tmapi_store *s, tmap_u32 x) {
     return x % v * ((s->side + tmapi_store_before(s->bytes)) / v) + x / v;
 }
 
-// Position of row i's column 0 in the output, modulo 2^64.
+// Position of row i's column 0 in the output, modulo 2^64: for row 0 of a condensed matrix it is
+// before the beginning.
 TMAP_DEVICE tmap_u64 tmapi_store_begin(const tmapi_store *s, tmap_u32 i) {
     if (!s->condensed) return i * s->pitch;
-    return tmapi_condensed_row(i, (tmap_u32)s->n);
+    return i * (tmap_u64)(2 * (tmap_u32)s->n - i - 3) / 2 - 1;
 }
 
 // Number of full rows of a strip, from row i and column j of its first lane on.

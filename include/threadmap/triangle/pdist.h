@@ -577,7 +577,8 @@ TMAP_DEVICE void tmapi_products_store(const tmapi_products *p, tmap_u32 row, tma
     const tmap_u32 warps = TMAPI_PRODUCTS_THREADS / 32, lane = threadIdx.x % 32;
     const tmap_u32 warp = threadIdx.x / 32, i = row + warp, j = column + lane;
     const int condensed = p->layout == TMAP_PAIRS_CONDENSED;
-    const tmap_u64 begin = condensed ? tmapi_condensed_row(i, p->n) : (tmap_u64)i * p->n;
+    // Column 0 of row 0 of a condensed matrix is before the beginning: modulo 2^64.
+    const tmap_u64 begin = condensed ? i * (2ull * p->n - i - 3) / 2 - 1 : (tmap_u64)i * p->n;
     float *at = p->out + (begin + j);
     tmap_u64 step = (tmap_u64)warps * p->n; // to the warp's next row
     if (condensed) step = (tmap_u64)warps * (p->n - 2 - i) - warps * (warps - 1) / 2;
