@@ -467,7 +467,7 @@ static void test_errors(void) {
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear(); // no points
     pdist.points = put(0, 200), pdist.out = (char *)put(0, 400) + 2;
     RETURNS(RUN(pdist, &pdist), THREADMAP_EALIGN), clear();
-    pdist.metric = 6, pdist.points = put(0, 200), pdist.out = put(0, 400);
+    pdist.metric = 99, pdist.points = put(0, 200), pdist.out = put(0, 400);
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear();
     pdist.layout = 3;
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL);
