@@ -9,6 +9,7 @@ with the library of a GPU in that folder. Skipped without a GPU."""
 import ast
 import collections
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 import warnings
 
@@ -417,6 +419,8 @@ def refusals():
            "periodic images": (ValueError, lambda: threadmap.label(
                x[None], images=True, periodic=True)),
            "a periodic axis 2 of 2": (ValueError, lambda: threadmap.label(x, periodic=[2])),
+           "2^70 cells": (ValueError, lambda: threadmap.remove_small_objects(
+               np.ones((2, 2), "int32"), 2**70)),
            "labels of 1 axis": (ValueError, lambda: threadmap.contacts([1, 2])),
            "a mask of 4 axes": (ValueError, lambda: threadmap.label(np.zeros((2, 2, 2, 2)))),
            "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
@@ -463,7 +467,7 @@ class Elsewhere:
 
     def __init__(self, of):
         self.of, self.shape, self.dtype, self.flags = of, of.shape, of.dtype, of.flags
-        self.data = types.SimpleNamespace(ptr=of.ctypes.data)
+        self.data = types.SimpleNamespace(ptr=of.ctypes.data, device_id=1, of=of)
 
     def __len__(self):
         return len(self.of)
@@ -490,6 +494,13 @@ class Elsewhere:
 
     def data_ptr(self):
         return self.data.ptr
+
+    def get_device(self):
+        return 1
+
+    def narrow(self, axis, begin, count):
+        check(axis == begin == 0, "narrow")
+        return self[:count]
 
     def tolist(self):
         return self.of.tolist()
@@ -521,8 +532,9 @@ def elsewhere(kind, raw):
         return x if isinstance(x, array) and dtype is None else array(
             np.array(getattr(x, "of", x), dtype, order="C"))
 
-    def empty(shape, dtype, device=None):
-        check(said[-1] == 1 if kind == "cupy" else device == array.device, "the device of a result")
+    def empty(shape, dtype, device=None, pin_memory=False):
+        check(said[-1] == 1 if kind == "cupy" else pin_memory != (device == array.device),
+              "the device of a result")
         return array(np.empty(shape, dtype))
 
     @contextlib.contextmanager
@@ -533,11 +545,15 @@ def elsewhere(kind, raw):
 
     def stream(device=None):
         check(said[-1] == 1 and device in (None, 1, array.device), "the stream of a device")
-        return types.SimpleNamespace(ptr=0, cuda_stream=0)
+        return types.SimpleNamespace(ptr=7, cuda_stream=7, is_capturing=lambda: module.recorded)
+    module.recorded = False
     module.asarray = module.as_tensor = module.ascontiguousarray = make
     module.ndarray, module.Tensor, module.empty = array, array, empty
+    module.device = lambda name, number: Device(number, number)
     module.cuda = types.SimpleNamespace(
         device=switch, Device=switch, get_current_stream=stream, current_stream=stream,
+        is_current_stream_capturing=lambda: module.recorded,
+        alloc_pinned_memory=lambda size: array(np.empty(size, "uint8")).data,
         current_device=lambda: said[-1], runtime=types.SimpleNamespace(getDevice=lambda: said[-1]))
     module._C = types.SimpleNamespace()
     if raw:
@@ -574,6 +590,8 @@ def gpus(rng):
                       isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
             check(said == [0, 1, 0], f"{kind}: {name}: devices {said}")
             del said[1:]
+        kept(kind, array)
+        del said[1:]
         threadmap = Moved(kind)
         for _ in range(3):
             for some in TESTS:
@@ -582,6 +600,32 @@ def gpus(rng):
         del sys.modules[kind]
     threadmap.arrays._at.spaces.clear()
     del threadmap.arrays._library.loaded[False]
+
+
+def kept(kind, array):
+    """What calls keep: by stream and thread, not for graphs that are recorded, and until release."""
+    space, = (space for space in threadmap.arrays._at.spaces.values() if not space.cpu)
+    before = dict(space.kept.__dict__)
+    call = functools.partial(threadmap.histogram, array(np.eye(3, dtype="f")), 3, 6)
+    sys.modules[kind].recorded = True
+    want = call().get()
+    check(np.array_equal(call().get(), want), f"{kind}: a graph")
+    check(space.kept.__dict__ == before and list(before) == [7], f"{kind}: a graph's workspace is kept")
+    sys.modules[kind].recorded = False
+    other = threading.Thread(target=lambda: check(not space.kept.__dict__, f"{kind}: threads share"))
+    other.start()
+    other.join()
+    limit, threadmap.arrays._KEPT = threadmap.arrays._KEPT, 0
+    threadmap.release()
+    check(np.array_equal(call().get(), want) and space.kept.__dict__[7].room is None,
+          f"{kind}: a large workspace is kept")
+    threadmap.arrays._KEPT = limit
+    call()
+    small = space.kept.__dict__[7].room
+    threadmap.drmsd(array(np.ones((100, 60, 3), "f")))
+    check(len(space.kept.__dict__[7].room) > len(small), f"{kind}: the workspace does not grow")
+    threadmap.release()
+    check(not space.kept.__dict__, f"{kind}: release keeps")
 
 
 class Moved:
@@ -635,7 +679,7 @@ def examples():
     for line, right in zip(said.getvalue().splitlines() + 99 * ["nothing"], want):
         check(line == right, f"docs/python.md: {line}, not {right}")
     called = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
-    check(not set(threadmap.ARRAYS) - called - {"device"}, "docs/python.md: a function is not shown")
+    check(not set(threadmap.ARRAYS) - called - {"device", "release"}, "docs/python.md: a function is not shown")
 
 
 def structures():
