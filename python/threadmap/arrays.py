@@ -71,6 +71,7 @@ def _calls(library, structures):
     """The functions of a library by name."""
     library.threadmap_error_text.restype = ctypes.c_char_p
     library.threadmap_bits_bytes.restype = ctypes.c_uint64
+    library.threadmap_near_set_bytes.restype = ctypes.c_uint64
     library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
                                        ctypes.c_void_p]
     calls = {}
@@ -490,6 +491,22 @@ def nearest(x, k, radius=0, include_self=True, box=None, y=None):
         space.run("nearest", **members, numbers=numbers, distances=distances, k=int(k),
                   self=int(include_self), wide=1)
         return distances, numbers if y is None or len(y) else numbers * 0
+
+
+def near_set(x):
+    """A prepared set of points, x of shape (n, 2) to (n, 8), for kernels of your own that call
+    tmap_near_each and others with Planner.near: uint8, at a multiple of 128."""
+    with _at(x) as (space, x):
+        x, _, number = _reals(space, x, range(2, 9))
+        members = {"points": x, "n": x.shape[0], "d": x.shape[1], "type": number}
+        library = _library(space.cpu)
+        job = space.job(library.calls["near_set"], members)
+        size = library.threadmap_near_set_bytes(job)
+        room = space.empty((size + 128,), "uint8")
+        begin = -space.address(room) % 128
+        out = room[begin:begin + size]
+        space.run("near_set", **members, set=out)
+        return out
 
 
 def groups(x, radius, box=None, min_points=1):

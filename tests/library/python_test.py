@@ -131,6 +131,7 @@ def near(rng):
     check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
           ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
           f"histogram, {bins} bins up to {most}: {what}")
+    sets(x)
     distance = far(x, x, box)
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
     if not own:
@@ -154,6 +155,20 @@ def near(rng):
           np.array_equal(columns, np.nonzero(within)[1]), f"graph_within: {what}")
     check(threadmap.histogram(x, bins, most, box, y).sum() == (distance <= most).sum(),
           f"histogram: {what}")
+
+
+def sets(x):
+    """The leaves of a prepared set have each point once; a leaf is its coordinates and numbers."""
+    kind = "f4" if x.dtype in ("float16", "float32") else "f8"
+    (n, d), size = x.shape, int(kind[1])
+    leaves = -(-n // 32)
+    got = threadmap.near_set(x)
+    leaf = got[:leaves * 32 * (d * size + 4)].reshape(leaves, -1)
+    numbers = np.ascontiguousarray(leaf[:, 32 * d * size:]).view("u4").ravel()[:n]
+    found = np.ascontiguousarray(leaf[:, :32 * d * size]).view(kind).reshape(-1, d, 32)
+    found = found.transpose(0, 2, 1).reshape(-1, d)[:n]
+    check(np.array_equal(np.sort(numbers), np.arange(n)) and np.array_equal(found, x[numbers]),
+          f"near_set: {x.shape}, {x.dtype}")
 
 
 def nearest(distance, got, what, rounding):
