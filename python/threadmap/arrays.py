@@ -72,6 +72,7 @@ def _calls(library, structures):
     library.threadmap_error_text.restype = ctypes.c_char_p
     library.threadmap_bits_bytes.restype = ctypes.c_uint64
     library.threadmap_near_set_bytes.restype = ctypes.c_uint64
+    library.threadmap_wait.argtypes = [ctypes.c_void_p]
     library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
                                        ctypes.c_void_p]
     calls = {}
@@ -142,13 +143,10 @@ _KEPT = 2**26  # bytes of the largest workspace that is kept
 
 
 class _Memory:
-    """What a thread keeps for a stream: a workspace, whose address and packed size these are, a
-    counter there, and memory of the host to copy it to. The work of two threads may come into a
-    stream in any order, so they share none."""
-
-    def __init__(self, space):
-        self.room = self.at = self.size = self.host = None
-        self.counter = space.empty((1,), "int64")
+    """What a thread keeps for a stream: a workspace, whose address and packed size these are; a
+    number there; and the address of one in memory of the host that the GPU can reach. The work of
+    two threads may come into a stream in any order, so they share none."""
+    room = at = size = number = host = None
 
 
 class _Space:
@@ -182,10 +180,6 @@ class _Space:
     def address(self, x):
         return x.ctypes.data
 
-    def first(self, x, n):
-        """The first n elements of an array of one axis."""
-        return x[:n]
-
     def stream(self):
         """(the current stream, whether its calls are recorded for a graph)"""
         return 0, False
@@ -198,12 +192,23 @@ class _Space:
         """What is kept for the stream. For a graph, which may be launched at any time: new memory."""
         kept = {} if recorded else self.kept.__dict__
         if stream not in kept:
-            kept[stream] = _Memory(self)
+            kept[stream] = _Memory()
         return kept[stream]
 
     def counter(self):
-        """An array of an int64, the same for all calls: read it by last() before the next one."""
-        return self.memory(*self.stream()).counter
+        """The address of an int64 for the result of one store, read by counted(); all calls of a
+        stream have the same. That it is the host's saves a copy, and two thirds of its time."""
+        memory = self.memory(*self.stream())
+        if memory.host is None:
+            memory.host = self.host()
+        return memory.host[1]
+
+    def sum(self):
+        """An array of an int64 for a result of atomic operations, read by last(); the same."""
+        memory = self.memory(*self.stream())
+        if memory.number is None:
+            memory.number = self.empty((1,), "int64")
+        return memory.number
 
     def job(self, call, members):
         """A job: its members that are not 0, which are numbers, arrays, tuples of floats."""
@@ -242,15 +247,17 @@ class _Space:
                 code = function(job, begin, size, stream)
         _check(library, code, name)
 
+    def counted(self, at):
+        """The number of counter(), once the stream's work is done."""
+        library = _library(self.cpu)
+        _check(library, library.threadmap_wait(self.stream()[0]), "wait")
+        return ctypes.c_int64.from_address(at).value
+
     def last(self, x, kind=ctypes.c_int64):
         """The last number of an array, once the stream's work is done."""
-        library, size, (stream, recorded) = _library(self.cpu), ctypes.sizeof(kind), self.stream()
-        memory = self.memory(stream, recorded)
-        if memory.host is None:
-            memory.host = self.host()
-        at = memory.host[1]
-        code = library.threadmap_copy(at, self.address(x) + (len(x) - 1) * size, size, stream)
-        _check(library, code, "copy")
+        library, size, at = _library(self.cpu), ctypes.sizeof(kind), self.counter()
+        begin = self.address(x) + (len(x) - 1) * size
+        _check(library, library.threadmap_copy(at, begin, size, self.stream()[0]), "copy")
         return kind.from_address(at).value
 
 
@@ -293,7 +300,7 @@ class _Torch(_Space):
     def __init__(self, number):
         super().__init__(number)
         self.number, torch = number, self.module
-        self.device = torch.device("cuda", number)
+        self.device, self.likes = torch.device("cuda", number), {}
         # What torch.cuda has, without its checks: a fifth of the time.
         self.current = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
         self.raw = getattr(torch._C, "_cuda_getCurrentRawStream",
@@ -310,13 +317,14 @@ class _Torch(_Space):
         return x if x.is_contiguous() else x.contiguous()
 
     def empty(self, shape, dtype):
-        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=self.device)
+        like = self.likes.get(dtype)  # what there is to know but the shape
+        if like is None:
+            like = self.module.empty((0,), dtype=getattr(self.module, dtype), device=self.device)
+            self.likes[dtype] = like
+        return like.new_empty(shape)
 
     def address(self, x):
         return x.data_ptr()
-
-    def first(self, x, n):
-        return x.narrow(0, 0, n)  # quicker than a slice
 
     def stream(self):
         stream = self.raw(self.number)
@@ -439,21 +447,23 @@ def pdist(x, metric="euclidean", square=False):
         return out
 
 
-def _listed(space, near, name, lists, values, counter, **more):
+def _listed(space, near, name, lists, values, found, **more):
     """Calls a function that lists pairs, and again with more room if there are more: the arrays of
-    the job's members `lists` and, with values, distances. counter: the member that receives their
-    number at its end."""
+    the job's members `lists` and, with values, distances. found: gives their number after a call."""
     dtype, members = near
     room = 16 * members["n"] + 1024
     while True:
-        arrays = {member: space.empty((room,), "int64") for member in lists}
+        table = space.empty((len(lists), room), "int64")
+        begin = space.address(table)
+        arrays = {member: begin + 8 * room * row for row, member in enumerate(lists)}
         if values:
-            arrays["values"] = space.empty((room,), dtype)
+            arrays["values"] = distances = space.empty((room,), dtype)
         space.run(name, **members, capacity=room, wide=1, **arrays, **more)
-        found = space.last(more[counter])
-        if found <= room:
-            return [space.first(array, found) for array in arrays.values()]
-        room = found
+        count = found()
+        if count <= room:
+            rows = [table[row, :count] for row in range(len(lists))]
+            return [*rows, distances[:count]] if values else rows
+        room = count
 
 
 def pairs_within(x, radius, box=None, both=True, values=True, y=None):
@@ -464,7 +474,7 @@ def pairs_within(x, radius, box=None, both=True, values=True, y=None):
     with _at(x) as (space, x):
         count = space.counter()
         return tuple(_listed(space, _near(space, x, radius, box, y), "pairs", ("i", "j"), values,
-                             "count", count=count, both=int(both)))
+                             lambda: space.counted(count), count=count, both=int(both)))
 
 
 def graph_within(x, radius, box=None, values=True, y=None):
@@ -473,8 +483,8 @@ def graph_within(x, radius, box=None, values=True, y=None):
     with _at(x) as (space, x):
         near = _near(space, x, radius, box, y)
         starts = space.empty((near[1]["n"] + 1,), "int64")
-        return (starts, *_listed(space, near, "graph", ("columns",), values, "starts",
-                                 starts=starts))
+        return (starts, *_listed(space, near, "graph", ("columns",), values,
+                                 lambda: space.last(starts), starts=starts))
 
 
 def nearest(x, k, radius=0, include_self=True, box=None, y=None):
@@ -518,7 +528,7 @@ def groups(x, radius, box=None, min_points=1):
         _, members = _near(space, x, radius, box)
         if not 1 <= min_points < 2**32:
             raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
-        labels, count = space.empty((members["n"],), "int32"), space.counter()
+        labels, count = space.empty((members["n"],), "int32"), space.sum()
         space.run("groups", **members, labels=labels, count=count, dense=1,
                   min_points=int(min_points))
         return space.last(count, ctypes.c_int32), labels
@@ -603,7 +613,7 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
         else:
             kind, cells = 0, _bytes(space, mask)
         labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
-        return labels, count if images else space.last(count)
+        return labels, count if images else space.counted(count)
 
 
 def _labels(space, labels):
@@ -618,7 +628,7 @@ def contacts(labels):
     """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
     in ascending order, and the number of faces between them."""
     with _at(labels) as (space, labels):
-        of, count, room = _labels(space, labels), space.counter(), 4096
+        of, count, room = _labels(space, labels), space.sum(), 4096
         while True:
             table = space.empty((room, 2), "int64")
             space.run("contacts", **of, contacts=table, room=room, count=count)
@@ -638,7 +648,7 @@ def remove_small_objects(x, min_size, connectivity=1):
         mask = _name(x.dtype) == "bool"
         if mask:
             labels, count = _components(space, _bytes(space, x), 0, connectivity)
-            of = {**_labels(space, labels), "components": space.last(count)}
+            of = {**_labels(space, labels), "components": space.counted(count)}
         else:
             of = _labels(space, x)
             of["labels"] = labels = of["labels"] + 0  # a copy
@@ -653,7 +663,7 @@ def binary_fill_holes(mask, connectivity=1):
     with _at(mask) as (space, mask):
         cells = space.cast(mask != 0, "uint8")
         labels, count = _components(space, cells, _VALUES["uint8"], connectivity)
-        of = {**_labels(space, labels), "components": space.last(count)}
+        of = {**_labels(space, labels), "components": space.counted(count)}
         space.run("fill", **of, mask=cells)
         return cells != 0
 
@@ -747,8 +757,8 @@ def gromos(distances, cutoff):
         count = space.counter()
         space.run("gromos", **members, labels=labels, centres=centres, sizes=sizes, count=count,
                   cutoff=float(cutoff))
-        found = space.last(count)
-        return labels, space.first(centres, found), space.first(sizes, found)
+        found = space.counted(count)
+        return labels, centres[:found], sizes[:found]
 
 
 def linkage(distances):

@@ -513,9 +513,8 @@ class Elsewhere:
     def get_device(self):
         return 1
 
-    def narrow(self, axis, begin, count):
-        check(axis == begin == 0, "narrow")
-        return self[:count]
+    def new_empty(self, shape):
+        return type(self)(np.empty(shape, self.dtype))
 
     def tolist(self):
         return self.of.tolist()
