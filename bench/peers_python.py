@@ -144,6 +144,11 @@ WORKS = {
 }
 
 
+# What tells a work from those of other benchmarks.
+FACTS = {"pdist": {"d": 3, "metric": "euclidean", "domain": "triangle"}, "nearest": {"domain": "uniform", "k": K},
+         "groups": {"domain": "uniform", "radius": RADIUS}, "label": {"domain": "map", "input": "noise", "connectivity": 8},
+         "drmsd": {"domain": "molecule"}, "rmsd": {"domain": "molecule"}}
+
 # ---- one variant, and all -----------------------------------------------------------------------
 
 KEYS = ("work", "variant", "size", "device"), "mitems"
@@ -168,8 +173,8 @@ def one(folder, variant):
     x, table = made(size), common.Table(args, *KEYS)
     gpu, call = variants[variant](x)
     items = x.size if x.dtype == bool else len(x)
-    table.time({"work": args.work, "variant": variant, "size": size, "device": "cpu" if gpu is None else "gpu"},
-               lambda: call, gpu, check, items / 1e3, once=True)
+    table.time({"work": args.work, "variant": variant, "size": size, "device": "cpu" if gpu is None else "gpu",
+                **FACTS.get(args.work, {})}, lambda: call, gpu, check, items / 1e3, once=True)
     table.write("peers_python", LIBRARIES)
 
 

@@ -35,8 +35,8 @@ import tempfile
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
 ARRAYS = ["device", "release", "pdist", "pairs_within", "graph_within", "nearest", "near_set", "groups",
-          "histogram", "label", "contacts", "remove_small_objects", "binary_fill_holes", "spill",
-          "drmsd", "rmsd", "gromos", "linkage", "life", "mandelbrot"]
+          "histogram", "label", "shapes", "contacts", "remove_small_objects", "binary_fill_holes",
+          "spill", "flood", "drmsd", "rmsd", "gromos", "linkage", "life", "mandelbrot"]
 __all__ += ARRAYS
 HERE = os.path.dirname(os.path.abspath(__file__))
 

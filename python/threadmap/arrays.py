@@ -624,6 +624,23 @@ def _labels(space, labels):
     return {"labels": labels, **_extents(labels), "components": 0, "images": 0, "wide": int(wide)}
 
 
+def shapes(labels):
+    """The cells of each label 1, 2, ... of 2 or 3 axes, and its box: int64, and int64 of shape (n,
+    4) or (n, 6): the first cell of each axis, then the one behind the last, as skimage.measure's
+    regionprops. Labels of no cell have boxes without a meaning."""
+    with _at(labels) as (space, labels):
+        of, axes = _labels(space, labels), _axes(labels)
+        number = of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
+        table = space.empty((number, 5), "int64")
+        space.run("shapes", **of, shapes=table)
+        ends = [part for k in (2, 3, 4) for part in (table[:, k] & 0xffffffff, table[:, k] >> 32)]
+        boxes = space.empty((number, 2 * axes), "int64")
+        for axis in range(axes):  # left, top, front, right, bottom, back
+            boxes[:, axis] = ends[axes - 1 - axis]
+            boxes[:, axes + axis] = ends[3 + axes - 1 - axis] + 1
+        return table[:, 0], boxes
+
+
 def contacts(labels):
     """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
     in ascending order, and the number of faces between them."""
@@ -668,28 +685,49 @@ def binary_fill_holes(mask, connectivity=1):
         return cells != 0
 
 
+def _heights(space, heights, connectivity, nodata):
+    """(heights, their dtype, members of a job)"""
+    if len(heights.shape) != 2:
+        raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
+    dtype = _name(heights.dtype)
+    number = _choice(dtype, ("int16", "int32", "float32"), "heights of dtype")
+    heights, (height, width) = space.cast(heights, dtype), heights.shape
+    return heights, dtype, {
+        "cells": heights, "width": width, "height": height, "type": number,
+        "connectivity": 4 * (1 + _choice(connectivity, (1, 2), "connectivity")),
+        "has_nodata": int(nodata is not None), "nodata": float(nodata or 0)}
+
+
 def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth=False):
     """The level at which water from the outlets reaches each cell of a map of int16, int32 or
     float32: filled depressions. connectivity: 1: 4 neighbours, 2: 8. outlets: a mask of cells;
     border: those of the map's border and beside cells of the value nodata, too. depth: float32,
     level - height."""
     with _at(heights) as (space, heights):
-        if len(heights.shape) != 2:
-            raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
-        dtype = _name(heights.dtype)
-        number = _choice(dtype, ("int16", "int32", "float32"), "heights of dtype")
-        heights = space.cast(heights, dtype)
+        heights, dtype, members = _heights(space, heights, connectivity, nodata)
         if outlets is not None:
             outlets = _bytes(space, outlets)
             if outlets.shape != heights.shape:
                 raise ValueError("outlets: a mask of the shape of the heights")
-        side = 4 * (1 + _choice(connectivity, (1, 2), "connectivity"))
         out = space.empty(tuple(heights.shape), "float32" if depth else dtype)
+        space.run("spill", **members, mask=outlets, out=out, depth=int(depth),
+                  outlets=3 if border else 0)
+        return out
+
+
+def flood(heights, seeds, level, connectivity=2, nodata=None, depth=False):
+    """The cells below a level that water from the seeds reaches, a mask of bool; heights as of
+    spill. seeds: row and column of each. depth: float32, level - height there, 0 elsewhere."""
+    with _at(heights) as (space, heights):
+        heights, _, members = _heights(space, heights, connectivity, nodata)
+        rows = seeds.tolist() if hasattr(seeds, "tolist") else [*map(list, seeds)]
         height, width = heights.shape
-        space.run("spill", mask=outlets, out=out, depth=int(depth), outlets=3 if border else 0,
-                  **{"cells": heights, "width": width, "height": height, "type": number,
-                       "connectivity": side, "has_nodata": int(nodata is not None),
-                       "nodata": float(nodata or 0)})
+        if not all(len(row) == 2 and 0 <= row[0] < height and 0 <= row[1] < width for row in rows):
+            raise ValueError("seeds: row and column of cells of the map")
+        out = space.empty(tuple(heights.shape), "float32" if depth else "bool")
+        cells = space.cast([[x, y] for y, x in rows], "int64")
+        space.run("flood", **members, seeds=cells, count=len(rows), level=float(level), out=out,
+                  form=2 if depth else 0)
         return out
 
 

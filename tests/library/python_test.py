@@ -235,6 +235,13 @@ def maps(rng):
     got = threadmap.spill(heights, connectivity, outlets, border)
     check(got.dtype == heights.dtype and np.array_equal(got[wet], padded[1:-1, 1:-1][wet]),
           f"spill, {heights.shape}, {heights.dtype}, connectivity {connectivity}, border {border}")
+    level, seeds = int(rng.integers(0, 9)), np.argwhere(outlets)
+    below, _ = connected((heights < level).astype(int), connectivity, ())
+    want = np.isin(below, below[outlets]) & (below > 0)
+    got = threadmap.flood(heights, [seeds, seeds.tolist()][rng.integers(2)], level, connectivity)
+    check(got.dtype == bool and np.array_equal(got, want), f"flood, {heights.shape}, level {level}")
+    got = threadmap.flood(heights, seeds, level, connectivity, depth=True)
+    check(np.array_equal(got, np.where(want, level - heights, 0)), "flood, depth")
     depth = threadmap.spill(heights, connectivity, outlets, border, depth=True)
     check(np.array_equal(depth[wet], (padded[1:-1, 1:-1] - heights)[wet]), "spill, depth")
 
@@ -286,6 +293,11 @@ def labels(rng, shape):
     got = threadmap.contacts(want.astype(rng.choice(["int32", "int64"])))
     check(sorted((i, j, n) for (i, j), n in faces.items()) == list(zip(*(x.tolist() for x in got))),
           f"contacts: {what}")
+    areas, boxes = threadmap.shapes(want.astype(rng.choice(["int32", "int64"])))
+    check(np.array_equal(areas, np.bincount(want.ravel(), minlength=1)[1:]), f"shapes: {what}")
+    for name, box in enumerate(boxes, 1):
+        at = np.argwhere(want == name)
+        check(np.array_equal(box, [*at.min(axis=0), *at.max(axis=0) + 1]), f"shapes, box: {what}")
     least = int(rng.integers(0, 6))
     big = np.bincount(want.ravel(), minlength=number + 1) >= least
     labels = want.astype(rng.choice(["int32", "int64"]))
@@ -441,6 +453,8 @@ def refusals():
            "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
            "connectivity 3 of 2 axes": (ValueError, lambda: threadmap.label(x, 3)),
            "heights of float64": (ValueError, lambda: threadmap.spill(x)),
+           "a seed outside": (ValueError, lambda: threadmap.flood(x.astype("f"), [(5, 0)], 1)),
+           "a seed of 3 numbers": (ValueError, lambda: threadmap.flood(x.astype("f"), [[1] * 3], 1)),
            "a mask of another shape": (ValueError, lambda: threadmap.spill(
                x.astype("f"), outlets=np.ones((2, 2)))),
            "frames of 2 coordinates": (ValueError, lambda: threadmap.drmsd(np.zeros((5, 5, 2)))),
@@ -489,6 +503,9 @@ class Elsewhere:
 
     def __getitem__(self, at):
         return type(self)(self.of[getattr(at, "of", at)])
+
+    def __setitem__(self, at, value):
+        self.of[at] = value.of
 
     def argsort(self):
         return type(self)(self.of.argsort())
@@ -587,7 +604,8 @@ def gpus(rng):
              "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
              "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
              "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
-             "spill": (heights, 1, heights > 7),
+             "spill": (heights, 1, heights > 7), "flood": (heights, [[3, 4]], 7),
+             "shapes": (rng.integers(0, 4, (9, 9)),), "near_set": (x,),
              "drmsd": (rng.random((4, 6, 3)),), "gromos": (rng.random(45), 0.3),
              "linkage": (rng.random(45),), "life": (np.ones((4, 4), "uint8"), threadmap.gasket),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
