@@ -146,7 +146,7 @@ WORKS = {
 
 # What tells a work from those of other benchmarks.
 FACTS = {"pdist": {"d": 3, "metric": "euclidean", "domain": "triangle"}, "nearest": {"domain": "uniform", "k": K},
-         "groups": {"domain": "uniform", "radius": RADIUS}, "label": {"domain": "map", "input": "noise", "connectivity": 8},
+         "groups": {"domain": "uniform", "radius": RADIUS}, "label": {"domain": "map", "connectivity": 8},
          "drmsd": {"domain": "molecule"}, "rmsd": {"domain": "molecule"}}
 
 # ---- one variant, and all -----------------------------------------------------------------------

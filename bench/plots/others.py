@@ -78,12 +78,13 @@ def table_versions(data):
 
 
 def table_python(data):
-    """Functions of the Python module beside the quickest that users call today, on the GPU and on the CPU."""
+    """Functions of the Python module beside the quickest that users call today."""
     rows = []
     for ours in data["peers_python"].pick(variant="threadmap"):
         others = [row for row in data["peers_python"].pick(work=ours["work"], size=ours["size"]) if row is not ours]
-        for device, where in ("gpu", ""), ("cpu", ", CPU"):
-            for row in sorted((row for row in others if row["device"] == device), key=lambda row: row["ms"])[:1]:
-                rows.append([code(ours["work"]), f"{ours['size']:,}", bold(ms(ours)), row["variant"] + where, ms(row),
-                             sig(row["ms"] / ours["ms"])])
+        if others:
+            row = least(others)
+            where = "" if row["device"] == "gpu" else ", CPU"
+            rows.append([code(ours["work"]), f"{ours['size']:,}", bold(ms(ours)), row["variant"] + where, ms(row),
+                         sig(row["ms"] / ours["ms"])])
     return table(["function", "n", "ms", "you use today ", "ms", "times as fast"], rows)
