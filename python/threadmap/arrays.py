@@ -515,7 +515,8 @@ def near_set(x):
         room = space.empty((size + 128,), "uint8")
         begin = -space.address(room) % 128
         out = room[begin:begin + size]
-        space.run("near_set", **members, set=out)
+        if size:
+            space.run("near_set", **members, set=out)
         return out
 
 
@@ -579,25 +580,26 @@ def _extents(x):
             else 1}
 
 
-def _components(space, cells, kind, connectivity, images=False, flags=0):
+def _components(space, cells, kind, connectivity, images=False, flags=0, dtype="int32"):
     """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
     of values. flags: of periodic axes."""
     axes = _axes(cells) - images
     at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
     picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
-    labels = space.empty(tuple(cells.shape), "int32")
+    wide = _choice(dtype, ("int32", "int64"), "labels of dtype")
+    labels = space.empty(tuple(cells.shape), dtype)
     count = space.empty((cells.shape[0],), "int64") if images else space.counter()
     space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
-              neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+              wide=wide, neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
     return labels, count
 
 
-def label(mask, connectivity=1, images=False, values=False, periodic=()):
-    """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
-    labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
-    number of axes. images: the slices of three axes are images of their own, with an int64 number
-    each. values: components are of one value each, as skimage.measure.label. periodic: numbers of
-    the axes whose ends are neighbours; True: all."""
+def label(mask, connectivity=1, images=False, values=False, periodic=(), dtype="int32"):
+    """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: labels
+    from 1 on, int32 or int64, and their number. connectivity: as in generate_binary_structure, 1 to
+    the number of axes. images: the slices of three axes are images of their own, with an int64
+    number each. values: components are of one value each, as skimage.measure.label. periodic:
+    numbers of the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
         axes = _axes(mask, (3,) if images else (2, 3))
         wrapped = range(axes) if periodic is True else periodic or ()
@@ -612,7 +614,7 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
             kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
         else:
             kind, cells = 0, _bytes(space, mask)
-        labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags, dtype)
         return labels, count if images else space.counted(count)
 
 

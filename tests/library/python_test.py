@@ -281,11 +281,13 @@ def labels(rng, shape):
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
     what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
+    dtype = str(rng.choice(["int32", "int64"]))
     for values in False, True:
         got, count = threadmap.label(cells, connectivity, values=values, periodic=[
-            axis - rng.integers(2) * len(shape) for axis in wrap])
+            axis - rng.integers(2) * len(shape) for axis in wrap], dtype=dtype)
         want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
-        check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
+        check(np.array_equal(got, want) and count == number and got.dtype == dtype,
+              f"label: {what}, values {values}")
     faces = collections.Counter()
     for axis in range(len(shape)):
         a, b = (np.moveaxis(want, axis, 0)[part].ravel() for part in (slice(1, None), slice(-1)))
@@ -443,6 +445,7 @@ def refusals():
            "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
            "text": (ValueError, lambda: threadmap.pdist([["a", "b"]])),
            "values of float64": (ValueError, lambda: threadmap.label(x, values=True)),
+           "labels of int8": (ValueError, lambda: threadmap.label(x, dtype="int8")),
            "periodic images": (ValueError, lambda: threadmap.label(
                x[None], images=True, periodic=True)),
            "a periodic axis 2 of 2": (ValueError, lambda: threadmap.label(x, periodic=[2])),
