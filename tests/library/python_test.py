@@ -163,7 +163,7 @@ def sets(x):
     (n, d), size = x.shape, int(kind[1])
     leaves = -(-n // 32)
     got = threadmap.near_set(x)
-    leaf = got[:leaves * 32 * (d * size + 4)].reshape(leaves, -1)
+    leaf = got[:leaves * 32 * (d * size + 4)].reshape(leaves, 32 * (d * size + 4))
     numbers = np.ascontiguousarray(leaf[:, 32 * d * size:]).view("u4").ravel()[:n]
     found = np.ascontiguousarray(leaf[:, :32 * d * size]).view(kind).reshape(-1, d, 32)
     found = found.transpose(0, 2, 1).reshape(-1, d)[:n]
