@@ -260,7 +260,7 @@ class Plan:
                           _number(second, ctypes.c_uint64))
 
     def others(self, n):
-        """Gives a plan of pairs, of a matrix that is not condensed, or of near pairs a second set of
+        """Gives a plan of pairs, of rows, of a square matrix or of near pairs a second set of
         n points: pairs are of a point of each. Returns the plan, as the next two do."""
         return self._changed(OTHERS, _number(n).value)
 
