@@ -380,11 +380,8 @@ TMAP_DEVICE void tmapi_spill_list(tmapi_spill_tile *t) {
     tmap_u32 next = __shfl_sync(~0u, tmapi_spill_scan(t, tmapi_raster_count(bits), &all), 0);
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 row = __ballot_sync(~0u, bits >> i & 1);
-        if (bits >> i & 1)
-            t->list[next + tmapi_raster_count(row & ((1u << threadIdx.x % 32) - 1))] =
-                (unsigned short)(t->place + i * TMAPI_SPILL_SIDE);
-        next += tmapi_raster_count(row);
+        const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &next, bits >> i & 1);
+        if (bits >> i & 1) t->list[at] = (unsigned short)(t->place + i * TMAPI_SPILL_SIDE);
     }
     const tmap_u32 groups = all / 32, left = all % 32;
     t->listed = (groups + warps - 1 - warp) / warps * 32 + (groups % warps == warp ? left : 0);
@@ -427,13 +424,10 @@ TMAP_DEVICE void tmapi_spill_exits(tmapi_spill_tile *t, tmap_u32 first) {
         const int is = k + lane < t->listed;
         const tmap_u32 cell = t->list[tmapi_spill_entry(is ? k + lane : k)];
         const int open = is && tmapi_spill_offer(t, cell, first);
-        const tmap_u32 bits = __ballot_sync(~0u, open);
         __syncwarp();
-        if (open)
-            t->list[tmapi_spill_entry(kept + tmapi_raster_count(bits & ((1u << lane) - 1)))] =
-                (unsigned short)cell;
+        const tmap_u32 at = tmapi_warp_place(lane, &kept, open);
+        if (open) t->list[tmapi_spill_entry(at)] = (unsigned short)cell;
         __syncwarp();
-        kept += tmapi_raster_count(bits);
     }
     t->listed = kept;
 }
