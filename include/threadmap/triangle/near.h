@@ -303,10 +303,8 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
         }
     }
     if (level == 0 && s->plan->parts > 1) {
-        const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
-        const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
+        const tmap_u32 turn = tmapi_warp_place(threadIdx.x % 32, &s->turn, says != TMAP_NEAR_NONE);
         if ((turn & (s->plan->parts - 1)) != s->me) says = TMAP_NEAR_NONE;
-        s->turn += __popc(hits);
     }
     if (s->how.bulk && own && later && says == TMAP_NEAR_ALL) {
         s->how.bulk(s->job, s->accumulator, s->box, &box);
@@ -472,6 +470,25 @@ TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points,
            TMAPI_CHECK(points.size == plan->set.size, function, "points.size is not the plan's") &&
            TMAPI_CHECK(points.b || !plan->others, function, "there is no second set, points.b") &&
            TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
+}
+
+// The hits of all tiles before t and, of tile t, of all warps before this one, each of which has
+// `hits`. sums: shared, for each of the block's warps and one more. Collective, with barriers.
+TMAP_DEVICE tmap_u64 tmapi_near_scan(tmap_u64 *sums, tmap_u32 warps, tmap_u64 *words, tmap_u64 t,
+                                     tmap_u64 hits) {
+    const tmap_u32 warp = threadIdx.x / 32;
+    tmap_u64 sum = 0;
+    if (threadIdx.x % 32 == 0) sums[warp] = hits;
+    __syncthreads();
+    if (warp == 0) {
+        for (tmap_u32 w = 0; w < warps; ++w) sum += sums[w];
+        sum = tmapi_fold_before(words, t, sum);
+        if (threadIdx.x == 0) sums[warps] = sum;
+    }
+    __syncthreads();
+    sum = sums[warps];
+    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
+    return sum;
 }
 
 // ---- a function on every pair -------------------------------------------------------------------

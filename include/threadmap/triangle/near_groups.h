@@ -26,7 +26,7 @@
 #ifndef TMAP_TRIANGLE_NEAR_GROUPS_H
 #define TMAP_TRIANGLE_NEAR_GROUPS_H
 
-#include "near_select.h"
+#include "near.h"
 
 // The label of what is no point, or of noise.
 #define TMAP_NEAR_NO_GROUP 0xffffffffu
@@ -387,9 +387,10 @@ static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near
     __syncthreads();
     const tmap_u64 i = tile * 1024 + threadIdx.x;
     const int first = i < j.plan.set.n && j.to.labels[i] == i;
-    const tmap_u32 firsts = __ballot_sync(0xffffffffu, first);
-    const tmap_u64 before = tmapi_near_scan(sums, 32, words + 2, tile, (tmap_u32)__popc(firsts));
-    if (first) rank[i] = (tmap_u32)before + __popc(firsts & ((1u << threadIdx.x % 32) - 1));
+    tmap_u32 firsts = 0;
+    const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &firsts, first);
+    const tmap_u64 before = tmapi_near_scan(sums, 32, words + 2, tile, firsts);
+    if (first) rank[i] = (tmap_u32)before + at;
 }
 
 static __global__ void __launch_bounds__(256) tmapi_near_dense_kernel(tmapi_near_labels j) {
