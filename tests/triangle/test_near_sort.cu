@@ -10,7 +10,7 @@
 static tmap_u64 state = 1;
 static double uniform(void) { return (double)(kit_random(&state) >> 11) / 9007199254740992.0; }
 
-enum { UNIFORM, CLUSTERS, LINE, ONE_POINT, WILD, HUGE_BOX, NOT_FINITE, DISTRIBUTIONS };
+enum { UNIFORM, CLUSTERS, LINE, NEEDLE, ONE_POINT, WILD, HUGE_BOX, NOT_FINITE, DISTRIBUTIONS };
 
 static double coordinate(int distribution, tmap_u32 i, tmap_u32 k, int f64) {
     const double infinite = 1e308 * 10, most = f64 ? 1.7e308 : 3.3e38;
@@ -18,6 +18,7 @@ static double coordinate(int distribution, tmap_u32 i, tmap_u32 k, int f64) {
     switch (distribution) {
     case CLUSTERS: return (double)(i % 7 * (k + 3) % 7) + 1e-3 * uniform();
     case LINE: return k == 1 ? 5 + uniform() : -2;
+    case NEEDLE: return uniform() * (k == 1 ? 1000 : k);
     case ONE_POINT: return 3;
     case WILD:
         return draw == 0 ? infinite * 0 : draw == 1 ? infinite : draw == 2 ? -infinite : uniform();

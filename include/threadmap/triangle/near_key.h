@@ -231,7 +231,7 @@ TMAP_FN tmap_near_key_grid tmap_near_key_grid_make(const double *sides, tmap_u32
         if (!(longest / 2 < longest)) break; // 0 or infinite
         for (; side <= longest / 2 && halvings[k] < 32; side *= 2) ++halvings[k];
     }
-    for (levels = (bits + axes - 1) / axes; levels < 32; ++levels)
+    for (levels = axes == 2 ? (bits + 1) / 2 : (bits + 2) / 3; levels < 32; ++levels)
         if (tmapi_near_key_sum(halvings, levels) >= bits ||
             tmapi_near_key_sum(halvings, levels + 1) > 64)
             break;
