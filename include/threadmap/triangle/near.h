@@ -472,8 +472,8 @@ TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points,
            TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
 }
 
-// The hits of all tiles before t and, of tile t, of all warps before this one, each of which has
-// `hits`. sums: shared, for each of the block's warps and one more. Collective, with barriers.
+// The sum of `hits`, a number of each warp, over the warps of all tiles before t and over those of
+// tile t before this one. sums: shared, for each warp and one more. Collective, with barriers.
 TMAP_DEVICE tmap_u64 tmapi_near_scan(tmap_u64 *sums, tmap_u32 warps, tmap_u64 *words, tmap_u64 t,
                                      tmap_u64 hits) {
     const tmap_u32 warp = threadIdx.x / 32;
