@@ -151,8 +151,8 @@ TMAP_FN int tmapi_near_key_box_fits(tmap_xyz bits) {
 // bijection between cells and 0 ... 2^(sum of the bits) - 1; for three equal numbers the key of
 // tmap_near_key_xyz, for two and a 0 that of tmap_near_key_xy; consecutive cells differ by 1 along
 // one axis if bits.z is 0 or bits.y.
-// Cost: that of the two curves (nothing for one without bits), and about 30 instructions, or 10 with
-// three equal numbers.
+// Cost: that of the two curves (nothing for one without bits), and about 30 instructions, or 10
+// with three equal numbers.
 // Examples: bits = {3,1,0}: (0,0,0) (0,1,0) (1,1,0) (1,0,0) (2,0,0) -> 0 1 2 3 4.
 TMAP_FN tmap_u64 tmap_near_key_box(tmap_xyz cell, tmap_xyz bits) {
     tmap_u64 front = 0;
