@@ -107,7 +107,7 @@ NEAR_COLOURS = ((255, 255, 255), (226, 232, 240), (178, 192, 208), (240, 150, 60
 NEAR_NAMES = ('no pair: box of 1024', 'no pair: box of 32', 'some pairs: looked at', 'all pairs near')
 # Their pictures: those of docs/img, and those of the strip alone.
 SAMPLES = {'19': 'molecule', '20': 'flood', '21': 'compact_life', '30': 'sponge', '31': 'life3', '32': 'render',
-           '33': 'turned'}
+           '33': 'turned', '42': 'torus'}
 STRIP = {'12': 'mandelbrot_ask', '16': 'radius_graph'}
 INK, TEXT = (23, 63, 95), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels

@@ -430,7 +430,8 @@ typedef struct threadmap_fractal {
 
 // Steps of a cellular automaton of the family of Conway's Life, in which only cells of the fractal
 // count: in a matrix of sx^r * sy^r bytes, alive where not 0 and 0 outside the fractal
-// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h).
+// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h). With
+// of.k = 0 all width * height bytes are cells, and axes may be periodic (fractal/board_ca.h).
 typedef struct threadmap_life_job {
     threadmap_fractal of;
     const void *in; // the state
@@ -438,7 +439,9 @@ typedef struct threadmap_life_job {
     tmap_u64 steps; // 1 or more
     // Bit n: a dead cell with n live neighbours is born, a live one survives. Life: 8 and 12.
     tmap_u32 born, survive;
-    int compact; // 1: bits
+    int compact;            // 1: bits
+    tmap_u64 width, height; // of a board, of.k = 0
+    int periodic;           // its axes: THREADMAP_PERIODIC_X, _Y, a sum
 } threadmap_life_job;
 
 int threadmap_life(const threadmap_life_job *job, void *workspace, tmap_u64 *bytes, void *stream);

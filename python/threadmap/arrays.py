@@ -455,6 +455,14 @@ def _axes(x, wanted=(2, 3)):
     return len(x.shape)
 
 
+def _periodic(periodic, axes):
+    """The sum of THREADMAP_PERIODIC_X, ... for numbers of axes; True: all."""
+    wrapped = range(axes) if periodic is True else periodic or ()
+    if not set(wrapped) <= set(range(-axes, axes)):
+        raise ValueError(f"periodic {periodic}: numbers of {axes} axes")
+    return sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
+
+
 def _extents(x):
     """Members of a job."""
     return {"width": x.shape[-1], "height": x.shape[-2], "depth": x.shape[0] if len(x.shape) > 2
@@ -482,11 +490,9 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
     the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
         axes = _axes(mask, (3,) if images else (2, 3))
-        wrapped = range(axes) if periodic is True else periodic or ()
-        if images and (values or wrapped) or not set(wrapped) <= set(range(-axes, axes)):
-            raise ValueError(f"periodic {periodic}: axes of the map; images have neither periodic "
-                             "axes nor values")
-        flags = sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
+        flags = _periodic(periodic, axes)
+        if images and (values or flags):
+            raise ValueError("images have neither periodic axes nor values")
         if values:
             kind = _VALUES.get(_name(mask.dtype))
             if not kind:
@@ -675,34 +681,41 @@ def _level(sides, extents):
     return level
 
 
-def life(state, fractal, steps=1, rule="B3/S23"):
-    """A state after steps of a cellular automaton in which only cells of the fractal, a
-    threadmap.Fractal, count: uint8, 0 and 1. state: alive where it is not 0, of shape (sy^r, sx^r)
-    and 0 outside the fractal; or of k^r cells in the order of tmap_nbb_lambda_linear, which is
-    computed with a bit a cell. rule: as that of Conway's Life."""
+def life(state, fractal=None, steps=1, rule="B3/S23", periodic=()):
+    """A state after steps of a cellular automaton: uint8, 0 and 1. state: alive where it is not 0;
+    of any shape of two axes, of which those of `periodic` (True: both) have neighbouring ends. With
+    a threadmap.Fractal only its cells count: of shape (sy^r, sx^r) and 0 outside the fractal; or of
+    k^r cells in the order of tmap_nbb_lambda_linear, which is computed with a bit a cell. rule: as
+    that of Conway's Life."""
     said = re.fullmatch("[Bb]([0-8]*)/[Ss]([0-8]*)", rule)
     if not said or steps < 1:
         raise ValueError(f"a rule as B3/S23 and 1 step or more, not {rule!r} and {steps}")
     born, survive = (sum(1 << int(digit) for digit in set(digits)) for digits in said.groups())
     with _at(state) as (space, state):
         state = _bytes(space, state)
-        k, sx, sy, tau_x, tau_y = fractal.numbers
-        compact = _axes(state, (1, 2)) == 1
-        of = {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
-              "r": _level((k,) if compact else (sy, sx), state.shape)}
+        axes = _axes(state, (1, 2) if fractal else (2,))
+        flags, compact = _periodic(periodic, axes), axes == 1
+        if fractal and flags:
+            raise ValueError("a fractal has no periodic axes")
         out = words = space.empty(tuple(state.shape), "uint8")
+        if fractal:
+            k, sx, sy, tau_x, tau_y = fractal.numbers
+            members = {"of": {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
+                              "r": _level((k,) if compact else (sy, sx), state.shape)}}
+        else:
+            members = {"height": state.shape[0], "width": state.shape[1], "periodic": flags}
         if compact:
             library = _library(space.cpu)
             job = library.calls["bits"][0]()
-            space.fill(job, {"of": of}, [])
+            space.fill(job, members, [])
             size = library.threadmap_bits_bytes(ctypes.byref(job.of)) // 2
             words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
-            space.run("bits", of=of, bytes=state, words=words)
+            space.run("bits", **members, bytes=state, words=words)
             state, words = words, new
-        space.run("life", of=of, out=words, steps=int(steps), born=born, survive=survive,
+        space.run("life", **members, out=words, steps=int(steps), born=born, survive=survive,
                   compact=int(compact), **{"in": state})
         if compact:
-            space.run("bits", of=of, bytes=out, words=words, unpack=1)
+            space.run("bits", **members, bytes=out, words=words, unpack=1)
         return out
 
 

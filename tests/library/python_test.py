@@ -353,6 +353,20 @@ def fractals(rng):
         want = cells & np.where(want, np.isin(near, survive), np.isin(near, born))
     got = threadmap.life(state, fractal, steps, rule)
     check(np.array_equal(got, want) and got.dtype == np.uint8, f"life, {rows}, {r}, {rule}")
+    after, board = want, rng.integers(0, 3, rng.integers(1, 40, 2)).astype("uint8")
+    want, wrapped = board != 0, [axis for axis in (0, 1) if rng.integers(2)]
+    for _ in range(steps):
+        near = 0 - want.astype(int)
+        for shift in np.ndindex(3, 3):
+            part = want.astype(int)
+            for axis in (0, 1):
+                part = np.roll(part, shift[axis] - 1, axis)
+                if axis not in wrapped and shift[axis] != 1:  # what came over the edge
+                    part[(slice(None),) * axis + (0 if shift[axis] == 2 else -1,)] = 0
+            near = near + part
+        want = np.where(want, np.isin(near, survive), np.isin(near, born))
+    got = threadmap.life(board, steps=steps, rule=rule, periodic=wrapped)
+    check(np.array_equal(got, want), f"life, {board.shape}, periodic {wrapped}, {rule}")
     (k, sx, sy, *_), x, y = fractal.numbers, 0, 0
     marks = [(v, u) for v, row in enumerate(rows) for u, mark in enumerate(row) if mark == "#"]
     i = np.arange(k ** r)
@@ -362,7 +376,7 @@ def fractals(rng):
     x, y = np.zeros(len(i), int) + x, np.zeros(len(i), int) + y
     if k > 1:
         got = threadmap.life(state[y, x], fractal, steps, rule)
-        check(np.array_equal(got, want[y, x]), f"life, compact, {rows}, {r}, {rule}")
+        check(np.array_equal(got, after[y, x]), f"life, compact, {rows}, {r}, {rule}")
 
 
 def pictures(rng):
@@ -436,6 +450,9 @@ def refusals():
            "a rule of 9": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 1, "B9/S")),
            "no step": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 0)),
            "a state of 5 x 3": (ValueError, lambda: threadmap.life(x, threadmap.gasket)),
+           "a periodic fractal": (ValueError, lambda: threadmap.life(
+               [[1, 0], [1, 1]], threadmap.gasket, periodic=True)),
+           "a board of one axis": (ValueError, lambda: threadmap.life([1, 0])),
            "a picture without pixels": (ValueError, lambda: threadmap.mandelbrot((0, 5))),
            "a window of one line": (threadmap.Error, lambda: threadmap.mandelbrot(
                (5, 5), (0, 1, 2, 2))),

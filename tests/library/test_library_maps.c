@@ -337,7 +337,7 @@ static int is_cell(const threadmap_fractal *f, int x, int y) {
 
 static void test_life(void) {
     threadmap_fractal f = {0, 1 + (tmap_u32)below(4), 1 + (tmap_u32)below(4), 0, 0, 0};
-    const int steps = 1 + below(5), compact = below(2);
+    const int steps = 1 + below(5), board = below(3) == 0, compact = !board && below(2);
     const tmap_u32 born = (tmap_u32)below(512) & ~1u, survive = (tmap_u32)below(512);
     tmap_u64 bytes, at = 0;
     for (int i = 0; i < (int)(f.sx * f.sy); ++i)
@@ -348,13 +348,14 @@ static void test_life(void) {
     if (!f.k) f.k = 1;
     for (width = height = 1; f.r < 8 && width * (int)f.sx * height * (int)f.sy <= CELLS; ++f.r)
         width *= (int)f.sx, height *= (int)f.sy;
-    depth = 1;
-    kit_case("life k = %u, %u x %u, r = %u, %d steps, compact %d", f.k, f.sx, f.sy, f.r, steps,
-             compact);
+    if (board) f.k = 0, width = 1 + below(60), height = 1 + below(CELLS / 60);
+    depth = 1, wrap[0] = board && below(2), wrap[1] = board && below(2);
+    kit_case("life k = %u, %u x %u, r = %u, %d steps, compact %d, %d x %d, axes %d %d", f.k, f.sx,
+             f.sy, f.r, steps, compact, width, height, wrap[0], wrap[1]);
     const int places = width * height;
     unsigned char *state = (unsigned char *)kit_zeroed((tmap_u64)places), *got;
     for (int i = 0; i < places; ++i) {
-        cell[i] = is_cell(&f, i % width, i / width);
+        cell[i] = board || is_cell(&f, i % width, i / width);
         want[i] = cell[i] && below(2), at += (tmap_u64)cell[i];
         state[i] = (unsigned char)(want[i] * (1 + below(255)));
     }
@@ -374,8 +375,17 @@ static void test_life(void) {
     void *in = put(got, compact ? cells : bytes), *words = compact ? put(0, bytes) : in;
     threadmap_bits_job bits = {f, (unsigned char *)in, words, 0};
     if (compact) RETURNS(RUN(bits, &bits), 0);
-    const threadmap_life_job life = {f,    words,   put(0, bytes), (tmap_u64)steps,
-                                     born, survive, compact};
+    const threadmap_life_job life = {f,
+                                     words,
+                                     put(0, bytes),
+                                     (tmap_u64)steps,
+                                     born,
+                                     survive,
+                                     compact,
+                                     board ? (tmap_u64)width : 0,
+                                     board ? (tmap_u64)height : 0,
+                                     wrap[0] * THREADMAP_PERIODIC_X +
+                                         wrap[1] * THREADMAP_PERIODIC_Y};
     RETURNS(RUN(life, &life), 0);
     bits.words = life.out, bits.unpack = 1;
     if (compact) RETURNS(RUN(bits, &bits), 0);
@@ -399,6 +409,7 @@ static void test_life(void) {
                 y += (f.tau_y >> 4 * (left % f.k) & 15) * py;
         EXPECT(got[i] == want[y * (tmap_u64)width + x], "cell %llu", i);
     }
+    wrap[0] = wrap[1] = 0;
 }
 
 // By the formulas of mandelbrot.h, whose roundings these are.
