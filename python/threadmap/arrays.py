@@ -445,7 +445,7 @@ def _bytes(space, mask):
 # THREADMAP_LABEL3_U8 to _F32 by dtype.
 _VALUES = {"bool": 2, "uint8": 2, "int8": 2, "int16": 3, "uint16": 3, "int32": 4, "uint32": 4,
            "float32": 5}
-_NOT_ZERO = 8
+_MASK = 4  # THREADMAP_MASK
 
 
 def _axes(x, wanted=(2, 3)):
@@ -469,25 +469,32 @@ def _extents(x):
             else 1}
 
 
-def _components(space, cells, kind, connectivity, images=False, flags=0):
+def _components(space, cells, kind, connectivity, images=False, flags=0, nodata=None):
     """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
-    of values. flags: of periodic axes."""
+    of values, of which nodata belongs to none. flags: of periodic axes."""
     axes = _axes(cells) - images
     at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
     picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
     labels = space.empty(tuple(cells.shape), "int32")
     count = space.empty((cells.shape[0] if images else 1,), "int64")
-    space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
-              neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+    if picture:
+        image = {"cells": cells, "width": cells.shape[-1], "height": cells.shape[-2],
+                 "type": _MASK, "connectivity": (4, 8)[at]}
+        space.run("label", map=image, labels=labels, count=count, batch=int(images),
+                  images=cells.shape[0] if images else 0)
+    else:
+        space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
+                  neighbours=(6, 18, 26)[at] + flags, has_nodata=int(nodata is not None),
+                  nodata=float(nodata or 0))
     return labels, count
 
 
-def label(mask, connectivity=1, images=False, values=False, periodic=()):
+def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=0):
     """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
     labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
     number of axes. images: the slices of three axes are images of their own, with an int64 number
-    each. values: components are of one value each, as skimage.measure.label. periodic: numbers of
-    the axes whose ends are neighbours; True: all."""
+    each. values: components are of one value each, as skimage.measure.label, and none of nodata;
+    None: of all. periodic: numbers of the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
         axes = _axes(mask, (3,) if images else (2, 3))
         flags = _periodic(periodic, axes)
@@ -497,10 +504,10 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
             kind = _VALUES.get(_name(mask.dtype))
             if not kind:
                 raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
-            kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
+            cells = space.cast(mask, _name(mask.dtype))
         else:
             kind, cells = 0, _bytes(space, mask)
-        labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags, nodata)
         return labels, count if images else space.last(count)
 
 

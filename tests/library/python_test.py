@@ -256,11 +256,15 @@ def labels(rng, shape):
     cells = rng.integers(0, 3, shape).astype(rng.choice(dtypes))
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
-    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
-    for values in False, True:
-        got, count = threadmap.label(cells, connectivity, values=values, periodic=[
+    left = [None, 0, 1, 2, 0.5][rng.integers(5)] if cells.dtype != bool else 0
+    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}, nodata {left}"
+    for values in True, False:
+        got, count = threadmap.label(cells, connectivity, values=values, nodata=left, periodic=[
             axis - rng.integers(2) * len(shape) for axis in wrap])
-        want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
+        kinds = cells.astype(int) + 1 if values else (cells != 0).astype(int)
+        if values and left is not None:
+            kinds[cells == left] = 0
+        want, number = connected(kinds, connectivity, wrap)
         check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
     faces = collections.Counter()
     for axis in range(len(shape)):
