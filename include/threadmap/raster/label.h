@@ -29,8 +29,8 @@
 //
 // A batch of images is labelled by the same call with a plan of tmap_label_images_plan_make. Images
 // have blocks of their own. Where they are narrow, a block takes 2 to 16 images side by side, each
-// from a multiple of 64 columns of the block on. No run goes from one image to the next, and numbers
-// of components begin anew in each; the runs are stored in the workspace.
+// from a multiple of 64 columns of the block on. No run goes from one image to the next, and
+// numbers of components begin anew in each; the runs are stored in the workspace.
 #ifndef TMAP_RASTER_LABEL_H
 #define TMAP_RASTER_LABEL_H
 
@@ -492,9 +492,9 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
 
 // Labels the components of a map, or of each image of a batch.
 // plan: that of the map or of the batch. All pointers are device memory that does not overlap.
-// cells: at a multiple of their size. workspace: plan->workspace bytes at a multiple of 16, with any
-// content. labels: width * height int or long long (the form); that of column x and row y is number
-// y * width + x.
+// cells: at a multiple of their size. workspace: plan->workspace bytes at a multiple of 16, with
+// any content. labels: width * height int or long long (the form); that of column x and row y is
+// number y * width + x.
 // count: receives the number of components, for a batch one number an image; at a multiple of 8;
 // not used for labels with gaps.
 // Calls that run at the same time need one workspace each. A map without cells needs none of these
