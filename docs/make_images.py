@@ -170,6 +170,9 @@ def samples(folder, out):
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     subprocess.run([os.path.join(root, 'samples', 'run'), *SAMPLES, *STRIP, '--device', 'cpu'], check=True,
                    env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
+    terrain = os.path.join(root, 'samples', 'files', 'jacksboro.npy')  # in place of made-up hills
+    subprocess.run([os.path.join(root, 'samples', 'run'), '20', '--device', 'cpu', '--', terrain, '370', '186', '186'],
+                   check=True, env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
     for name in SAMPLES.values():
         with Image.open(os.path.join(folder, name + '.png')) as image:
             save(image.convert('RGB'), os.path.join(out, name + '.png'), 256)
