@@ -459,9 +459,65 @@ static void test_mandelbrot(void) {
     expect(wrong <= (int)(job.nx * job.ny) / 200, "few pixels of channels");
 }
 
+// Maps without columns, rows, slices or images (none: a bit each) need no memory but counts, which
+// become 0.
+static void test_empty(int none) {
+    const tmap_u64 w = none & 1 ? 0 : 7, h = none & 2 ? 0 : 5, d = none & 4 ? 0 : 3;
+    static const int neighbours[] = {6, 18, 26};
+    const tmap_u64 poison[3] = {9, 9, 9};
+    tmap_u64 *count, got[3];
+    kit_case("%llu x %llu x %llu", w, h, d);
+    for (int k = 0; k < 6 * 8; ++k) { // types or kinds, neighbours, widths, batches
+        clear(), count = (tmap_u64 *)put(poison, sizeof poison);
+        const int type = k % 6, batch = k / 24;
+        threadmap_label_job of_map = {{0, w, h, 0, 0, k % 2, type, k / 6 % 2 ? 8 : 4},
+                                      0,
+                                      count,
+                                      k / 12 % 2,
+                                      batch,
+                                      batch ? d : 0,
+                                      0};
+        const threadmap_label3_job of_volume = {
+            0, w, h, d, 0, 0, 0, k / 6 % 2, type, neighbours[k / 6 % 3], 0, count, k / 24};
+        RETURNS(RUN(label3, &of_volume), 0), get(got, count, 8), expect(got[0] == 0, "a count");
+        if (!batch && !(none & 3)) continue; // a picture with cells
+        if (batch && type < THREADMAP_MASK) of_map.map.type = THREADMAP_BITS;
+        RETURNS(threadmap_copy(count, poison, sizeof poison, 0), 0);
+        RETURNS(RUN(label, &of_map), 0), get(got, count, sizeof got);
+        for (tmap_u64 z = 0; z < 3; ++z)
+            expect(got[z] == (z < (batch ? d : 1) ? 0 : 9), "counts of no cells");
+    }
+    clear(), count = (tmap_u64 *)put(poison, sizeof poison);
+    const threadmap_labels of = {0, w, h, d, 2, 0, 0};
+    threadmap_shape shape[2];
+    memset(shape, 5, sizeof shape);
+    const threadmap_shapes_job shapes = {of, (threadmap_shape *)put(shape, sizeof shape)};
+    RETURNS(RUN(shapes, &shapes), 0), get(shape, shapes.shapes, sizeof shape);
+    expect(shape[0].area == 0 && shape[1].area == 0, "shapes of no cells");
+    const threadmap_contacts_job contacts = {of, (threadmap_contact *)put(0, 64), 4, count};
+    RETURNS(RUN(contacts, &contacts), 0), get(got, count, 8), expect(got[0] == 0, "contacts");
+    const threadmap_dust_job dust = {of, 3};
+    RETURNS(RUN(dust, &dust), 0);
+    const threadmap_fill_job filled = {of, 0};
+    RETURNS(RUN(fill, &filled), 0);
+    clear();
+    if (!(none & 3)) return;
+    for (int type = 0; type < 3; ++type) {
+        const threadmap_map map = {0, w, h, 0, 0, 0, type, 8};
+        const threadmap_spill_job spill = {map, 0, 0, type % 2, THREADMAP_SPILL_BORDER};
+        RETURNS(RUN(spill, &spill), 0), clear();
+        const threadmap_flood_job flood = {map, 0, 0, 1, 0, type};
+        RETURNS(RUN(flood, &flood), 0), clear();
+    }
+    const threadmap_life_job life = {
+        {0, 0, 0, 0, 0, 0}, 0, 0, 3, 8, 12, 0, w, h, THREADMAP_PERIODIC_X | THREADMAP_PERIODIC_Y};
+    RETURNS(RUN(life, &life), 0), clear();
+}
+
 int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
     if (no_device()) return 77;
+    for (int none = 1; none < 8; ++none) test_empty(none);
     for (int round = 0; round < rounds; ++round) {
         test_label(), clear(), test_label3(), clear(), test_labels(), clear();
         test_fill(), clear(), test_water(0), clear(), test_water(1), clear();
