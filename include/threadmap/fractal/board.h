@@ -201,7 +201,7 @@ TMAP_DEVICE void tmapi_board_tile(const tmap_board_plan *plan, const tmapi_stenc
 TMAP_DEVICE void tmapi_board_run(const tmap_board_plan *plan, const tmapi_stencil *s,
                                  tmapi_board_change change) {
     const tmap_u32 warp = tmap_thread_rank() / 32, warps = tmapi_fold_warps();
-    if (!TMAPI_CHECK(plan->columns && plan->rows - 1 < TMAPI_BOARD_ROWS, "tmap_board_stencil",
+    if (!TMAPI_CHECK(plan->rows - 1 < TMAPI_BOARD_ROWS, "tmap_board_stencil",
                      "no maker of plans has made the plan") ||
         !TMAPI_CHECK(tmapi_value_size_fits(s->size, 0), "tmap_board_stencil",
                      "elements do not have 1, 2, 4, 8 or 16 bytes"))
