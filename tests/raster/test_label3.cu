@@ -298,7 +298,7 @@ static void test_arguments(void) {
     const tmap_label3_plan of_bits = plan_of(&bits, TMAP_LABEL_INT64);
     const tmap_label3_plan of_bytes = plan_of(&bytes, TMAP_LABEL_INT32);
     const label_call call = call_of(&of_bits, 0, 0), other = call_of(&of_bytes, 0, 0);
-    label_check_refused(&call, 4, 1ull << 39);
+    label_check_refused(&call, 4, 1ull << 41);
     label_check_overlap(&call, 1);
     label_check_overlap(&other, 1);
     label_check_error_kept(&other, 50 * 40 * 3);

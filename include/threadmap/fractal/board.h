@@ -219,7 +219,7 @@ TMAP_DEVICE void tmapi_board_run(const tmap_board_plan *plan, const tmapi_stenci
 // element 0 of the boards, with elements of 1, 2, 4, 8 or 16 bytes; they must not overlap. rule:
 // see tmap_each_rule (compact_stencil.h); without barriers and collectives. `around` is 511 where
 // no neighbour is beyond an edge.
-// Cost: an element is loaded about 1.15 times, the second time mostly from a cache, and stored once.
+// Cost: an element is loaded about 1.15 times, the second time mostly from a cache, stored once.
 // Example: 3 x 1 elements, TMAP_BOARD_PERIODIC_X: at x = 0 the west is x = 2, and `around` has the
 // bits of west, here and east.
 TMAP_DEVICE void tmap_board_stencil(const tmap_board_plan *plan, tmap_array in, tmap_each_rule rule,
