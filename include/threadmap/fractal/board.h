@@ -40,6 +40,7 @@ typedef struct tmap_board {
 
 #define TMAPI_BOARD_COLUMNS 30u // of a tile
 #define TMAPI_BOARD_ROWS    32u // of a tile, at most
+#define TMAPI_BOARD_BATCH   8u  // rows that are loaded together
 
 // A plan, made for a board and a kernel.
 typedef struct tmap_board_plan {
@@ -174,27 +175,27 @@ TMAP_DEVICE void tmapi_board_tile(const tmap_board_plan *plan, const tmapi_stenc
     tmap_cell cell;
     tmapi_board_lane l = tmapi_board_lane_make(plan, s, tile, &cell);
     unsigned char *to = s->out + cell.at * size;
-    tmapi_stencil_row row[TMAPI_STENCIL_BATCH + 2];
+    tmapi_stencil_row row[TMAPI_BOARD_BATCH + 2];
     tmapi_stencil_window w = tmapi_stencil_window_at(&l.cells, 0);
 #pragma unroll
     for (tmap_u32 j = 0; j < 2; ++j) tmapi_board_load(plan, size, &l, w, j, &row[j]);
 #pragma unroll
     for (tmap_u32 j = 0; j < 2; ++j) tmapi_board_share(size, &l, change, &row[j]);
-    for (tmap_u32 y = 0; y < plan->rows; y += TMAPI_STENCIL_BATCH) {
+    for (tmap_u32 y = 0; y < plan->rows; y += TMAPI_BOARD_BATCH) {
         w = tmapi_stencil_window_at(&l.cells, y);
 #pragma unroll
-        for (tmap_u32 j = 2; j < TMAPI_STENCIL_BATCH + 2; ++j)
+        for (tmap_u32 j = 2; j < TMAPI_BOARD_BATCH + 2; ++j)
             tmapi_board_load(plan, size, &l, w, j, &row[j]);
         __syncwarp(); // keeps reads and stores apart
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL_BATCH; ++j) {
+        for (tmap_u32 j = 0; j < TMAPI_BOARD_BATCH; ++j) {
             tmapi_board_share(size, &l, change, &row[j + 2]);
             if (w.own >> (j + 1) & 1)
                 tmapi_stencil_apply(s, w, j, cell, &row[j], &row[j + 1], &row[j + 2], to);
             ++cell.y, cell.at += plan->pitch, to += plan->pitch * size;
         }
-        row[0] = row[TMAPI_STENCIL_BATCH];
-        row[1] = row[TMAPI_STENCIL_BATCH + 1];
+        row[0] = row[TMAPI_BOARD_BATCH];
+        row[1] = row[TMAPI_BOARD_BATCH + 1];
     }
 }
 
