@@ -138,7 +138,7 @@ TMAP_DEVICE tmap_u32 tmapi_spill_place(tmap_u32 position) {
 // below the cell. Then basins get numbers, and a label is the number of a cell's basin from there
 // on. Only basins are joined; a cell of no basin's border is not looked at again.
 //
-// A component is a root: a basin that stands for all that were joined to it. In a round each
+// A component is a root: a basin that all of the component were joined to. In a round each
 // component looks for its lowest exit: the least of max(key, key of the neighbour) over its cells
 // and their neighbours of other components; among equal ones, the neighbour with the least number.
 // It joins that one. So chains of joined components end in a pair that chose each other; the one
