@@ -452,7 +452,7 @@ static void test_images(void) {
         for (tmap_u64 width = 600; width < 2000; width += width == 1000 ? 900 : 40) {
             const double least = i ? 0.38 : 0.63, most = i ? 0.61 : 0.86;
             const tmap_raster_map map = {width, 2000, width, 0, 0, TMAP_RASTER_MASK, 4};
-            facts.device.block_shared = kit_shared[i];
+            facts.device.block_shared = kit_shared[i], facts.device.processors = 4;
             HOLDS(tmap_label_images_plan_of(&map, 16, 2000 * width, 0, &facts, &plan) == TMAP_OK);
             const double each = (double)plan.workspace / (32000.0 * (double)width);
             EXPECT(least < each && each < most, "%g bytes a cell, %llu columns", each, width);
