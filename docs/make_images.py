@@ -109,7 +109,7 @@ NEAR_COLOURS = ((255, 255, 255), (226, 232, 240), (178, 192, 208), (240, 150, 60
 NEAR_NAMES = ('no pair: box of 1024', 'no pair: box of 32', 'some pairs: looked at', 'all pairs near')
 # Their pictures: those of docs/img, and those of the strip alone.
 SAMPLES = {'19': 'molecule', '20': 'flood', '21': 'compact_life', '30': 'sponge', '31': 'life3', '32': 'render',
-           '33': 'turned'}
+           '33': 'turned', '39': 'spill', '42': 'torus'}
 STRIP = {'12': 'mandelbrot_ask', '16': 'radius_graph'}
 INK, TEXT = (23, 63, 95), (40, 40, 40)
 SIZE, GAP, LABEL = 256, 36, 40  # of a picture in the grid, in pixels
@@ -172,6 +172,10 @@ def samples(folder, out):
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     subprocess.run([os.path.join(root, 'samples', 'run'), *SAMPLES, *STRIP, '--device', 'cpu'], check=True,
                    env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
+    terrain = os.path.join(root, 'samples', 'files', 'jacksboro.npy')  # in place of made-up hills
+    for words in ['20', '370', '186', '186'], ['39']:
+        subprocess.run([os.path.join(root, 'samples', 'run'), words[0], '--device', 'cpu', '--', terrain, *words[1:]],
+                       check=True, env=dict(os.environ, TMAP_OUT=folder), stdout=subprocess.DEVNULL)
     for name in SAMPLES.values():
         with Image.open(os.path.join(folder, name + '.png')) as image:
             save(image.convert('RGB'), os.path.join(out, name + '.png'), 256)

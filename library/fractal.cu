@@ -3,12 +3,15 @@
 #include "base.h"
 
 #include <threadmap/adaptive/mandelbrot.h>
+#include <threadmap/fractal/board_ca.h>
 #include <threadmap/fractal/ca.h>
 #include <threadmap/fractal/compact_life.h>
 #include <threadmap/fractal/compact_move.h>
 
 static_assert(THREADMAP_MANDELBROT_BULBS == TMAP_MANDELBROT_BULBS &&
-                  THREADMAP_MANDELBROT_F64 == TMAP_MANDELBROT_F64,
+                  THREADMAP_MANDELBROT_F64 == TMAP_MANDELBROT_F64 &&
+                  THREADMAP_PERIODIC_X >> 8 == TMAP_BOARD_PERIODIC_X &&
+                  THREADMAP_PERIODIC_Y >> 8 == TMAP_BOARD_PERIODIC_Y,
               "library.h has the numbers of the headers");
 
 static tmap_nbb fractal_of(const threadmap_fractal *f) {
@@ -16,30 +19,37 @@ static tmap_nbb fractal_of(const threadmap_fractal *f) {
 }
 
 int threadmap_life(const threadmap_life_job *job, void *workspace, tmap_u64 *bytes, void *stream) {
+    tmap_board_ca_plan board;
     tmap_ca_plan matrix;
     tmap_each_plan compact;
     cudaStream_t on = (cudaStream_t)stream;
     if (!job || !job->steps || job->born > 0x1ff || job->survive > 0x1ff) return TMAP_EINVAL;
+    const int full = !job->of.k;
+    if (job->periodic & 0xff || (full ? job->compact : job->periodic)) return TMAP_EINVAL;
     const tmap_nbb f = fractal_of(&job->of);
     const tmap_u32 r = job->of.r;
-    int error = base_error(job->compact ? tmap_compact_life_plan_make(f, r, &compact)
-                                        : tmap_ca_plan_make(f, r, 0, 1, &matrix));
+    const tmap_board sides = {job->width, job->height, 0, (tmap_u32)job->periodic >> 8};
+    int error = base_error(full           ? tmap_board_ca_plan_make(&sides, 1, &board)
+                           : job->compact ? tmap_compact_life_plan_make(f, r, &compact)
+                                          : tmap_ca_plan_make(f, r, 0, 1, &matrix));
     if (error) return error;
-    const tmap_u64 state = job->compact
+    const tmap_u64 state = full ? job->width * job->height
+                           : job->compact
                                ? tmap_compact_words_bytes(f, r)
                                : tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r));
-    if (base_ends(workspace, bytes, job->steps > 1 ? state : 0, &error)) return error;
+    if (base_ends(workspace, bytes, job->steps > 1 ? state : 0, &error) || !state) return error;
     const tmap_u64 align = job->compact ? 8 : 1;
     if ((error = base_wrong({{job->in, align, 1}, {job->out, align, 1}})) != TMAP_OK) return error;
     if (job->in == job->out) return TMAP_EINVAL;
-    error = (int)cudaMemsetAsync(job->out, 0, state, on); // also beside the cells
-    if (!error && job->steps > 1) error = (int)cudaMemsetAsync(workspace, 0, state, on);
+    if (!full) error = (int)cudaMemsetAsync(job->out, 0, state, on); // also beside the cells
+    if (!full && !error && job->steps > 1) error = (int)cudaMemsetAsync(workspace, 0, state, on);
     const tmap_ca_rule rule = {job->born, job->survive};
     const void *from = job->in;
     for (tmap_u64 left = job->steps; left && !error; --left) { // the last step writes `out`
         void *to = left % 2 ? job->out : workspace;
-        error = base_error(job->compact ? tmap_compact_life(&compact, rule, from, to, on)
-                                        : tmap_ca(&matrix, rule, from, to, on));
+        error = base_error(full           ? tmap_board_ca(&board, rule, from, to, on)
+                           : job->compact ? tmap_compact_life(&compact, rule, from, to, on)
+                                          : tmap_ca(&matrix, rule, from, to, on));
         from = to;
     }
     return error;

@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include <threadmap/raster/flood.h>
+#include <threadmap/raster/label.h>
 #include <threadmap/raster/label3.h>
 #include <threadmap/raster/label_tools.h>
 #include <threadmap/raster/spill.h>
@@ -12,7 +13,6 @@ static_assert(THREADMAP_I16 == TMAP_RASTER_I16 && THREADMAP_I32 == TMAP_RASTER_I
                   THREADMAP_MASK == TMAP_RASTER_MASK && THREADMAP_BITS == TMAP_RASTER_BITS &&
                   (int)THREADMAP_LABEL3_BITS == TMAP_LABEL3_BITS &&
                   (int)THREADMAP_LABEL3_F32 == TMAP_LABEL3_F32 &&
-                  THREADMAP_LABEL3_NOT_ZERO == TMAP_LABEL3_NOT_ZERO &&
                   THREADMAP_PERIODIC_X == TMAP_LABEL3_PERIODIC_X &&
                   THREADMAP_PERIODIC_Z == TMAP_LABEL3_PERIODIC_Z &&
                   sizeof(threadmap_shape) == sizeof(tmap_label_shape) &&
@@ -37,11 +37,15 @@ int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *b
     tmap_label_plan plan;
     if (!job) return TMAP_EINVAL;
     const tmap_raster_map map = map_of(&job->map);
-    int error = base_error(
-        tmap_label_plan_make(&map, job->wide ? TMAP_LABEL_INT64 : TMAP_LABEL_INT32, &plan));
+    const int form = job->wide ? TMAP_LABEL_INT64 : TMAP_LABEL_INT32;
+    const tmap_u64 images = job->batch ? job->images : 1;
+    const tmap_u64 slice = job->slice ? job->slice : tmap_mul_saturate(map.pitch, map.height);
+    int error =
+        base_error(job->batch ? tmap_label_images_plan_make(&map, images, slice, form, &plan)
+                              : tmap_label_plan_make(&map, form, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
-    const int some = map.width && map.height;
-    error = base_wrong({{job->count, 8, 1},
+    const int some = map.width && map.height && images;
+    error = base_wrong({{job->count, 8, images != 0},
                         {job->map.cells, tmap_raster_size(map.type), some},
                         {job->labels, job->wide ? 8u : 4u, some}});
     if (error) return error;
@@ -61,13 +65,15 @@ int threadmap_label3(const threadmap_label3_job *job, void *workspace, tmap_u64 
                                  job->depth,
                                  pitch,
                                  job->slice ? job->slice : tmap_mul_saturate(pitch, job->height),
+                                 job->nodata,
+                                 job->has_nodata,
                                  job->kind,
                                  job->neighbours};
     int error = base_error(
         tmap_label3_plan_make(&map, job->wide ? TMAP_LABEL_INT64 : TMAP_LABEL_INT32, &plan));
     if (error || base_ends(workspace, bytes, plan.workspace, &error)) return error;
     const int some = map.width && map.height && map.depth;
-    error = base_wrong({{job->count, 8, map.depth != 0},
+    error = base_wrong({{job->count, 8, 1},
                         {job->cells, tmap_label3_size(job->kind), some},
                         {job->labels, job->wide ? 8u : 4u, some}});
     if (error) return error;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <threadmap/adaptive.h>
 #include <threadmap/fractal.h>
+#include <threadmap/fractal/board.h>
 #include <threadmap/fractal3.h>
 #include <threadmap/triangle.h>
 #include <unistd.h>
@@ -184,6 +185,13 @@ EACH_STENCIL(stencil, tmap_each_stencil, 4)
 EACH_STENCIL(stencil_3, tmap_each_stencil, 3)
 EACH_STENCIL(stencil_words, tmap_each_stencil_words, 4)
 EACH_STENCIL(stencil_words_8, tmap_each_stencil_words, 8)
+#define BOARD(name, size) \
+    static __global__ void __launch_bounds__(256, 2) name(tmap_board_plan plan, job j) { \
+        const tmap_array in = {j.points, size}; \
+        tmap_board_stencil(&plan, in, rule, j.out, &j); \
+    }
+BOARD(board, 4)
+BOARD(board_3, 3)
 
 static __device__ void visit3(void *, tmap_cell3) {}
 static __device__ void add_cell3(void *, void *sum, tmap_cell3, const void *) {
@@ -414,6 +422,14 @@ static cudaError_t by_tables(const test_case *c) {
     if (c->b) plan.block = c->b;
     return tmap_triples_tables_launch(&plan, &j, 0);
 }
+static cudaError_t by_board(const test_case *c) {
+    const tmap_board of = {SIDE, SIDE / 2, 0, TMAP_BOARD_PERIODIC_X};
+    const job j = memory(c);
+    tmap_board_plan plan;
+    must(tmap_board_plan_make(&of, c->kernel, &plan));
+    return tmap_board_launch(&plan, &j, 0);
+}
+
 // A plan of zeros, as a static one that no maker has made, and no launcher. a: threads of a block, or
 // 0: 128.
 static cudaError_t by_zeros(const test_case *c) {
@@ -514,6 +530,9 @@ static const test_case cases[] = {
     CASE(by_words, each_update, 0, 0, RIGHT, "tmap_each_update: the plan is for words"),
     CASE(by_words, each_fold, 0, 0, RIGHT, "tmap_each_fold: the plan is for words"),
     CASE(by_words, stencil, 0, 0, RIGHT, "tmap_each_stencil: the plan is for words"),
+    CASE(by_board, board, 0, 0, RIGHT, NULL),
+    CASE(by_board, board_3, 0, 0, RIGHT, "tmap_board_stencil: elements do not have"),
+    CASE(by_zeros, board, 0, 0, RIGHT, "tmap_board_stencil: no maker"),
     CASE(by_cells3, each3_fold, 0, 0, DIRT, DIRTY),
     CASE(by_cells3, each3_fold_3, 0, 0, RIGHT, "tmap_each3_fold: elements do not have"),
     CASE(by_cells3, each3_fold_sum_72, 0, 0, RIGHT, "tmap_each3_fold: fold.bytes is not"),

@@ -9,12 +9,13 @@
 #include "dummy.h"
 #include "fractal_job.h"
 #include "published_work.h"
+#include "torus.h"
 
 typedef struct sweep {
     bench_driver d;
     const char *fractal, *levels;
     tmap_u32 range[2]; // of levels; [0] > [1]: the top level alone
-    bench_numbers rho;
+    bench_numbers rho, torus;
 } sweep;
 
 static const char *fractal_name(tmap_nbb f) { return tmap_fractal_name(tmap_fractal_index(f)); }
@@ -204,7 +205,9 @@ int main(int argc, char **argv) {
         {"--levels", "from A to B, or top: the one whose side is nearest below 60000", "0:17",
          "14:16", BENCH_TEXT, &s.levels, 0, 0},
         {"--rho", "sides of blocks; the tensor-core forms have 16 and 32", "1,2,4,8,16,32", "16,32",
-         BENCH_LIST, &s.rho, 1, 32}};
+         BENCH_LIST, &s.rho, 1, 32},
+        {"--torus", "sides of full boards whose edges meet", "16384,16383", "1024", BENCH_LIST,
+         &s.torus, 1, 1 << 16}};
     tmap_nbb own = tmap_fractal_gasket();
     int all;
     s.d.name = "fractal", s.d.options = options, s.d.option_count = COUNT(options);
@@ -225,6 +228,7 @@ int main(int argc, char **argv) {
         sweep_fractal(&s, f);
     }
     sweep_host(&s);
+    for (int i = 0; i < s.torus.count; ++i) torus_sweep(&s.d, s.torus.value[i]);
     if (!s.fractal) {
         sweep_dummy(&s, tmap_fractal_gasket(), 11, 64); // the tiles of r = 16
         sweep_dummy(&s, tmap_fractal_gasket(), 16, 1);

@@ -11,7 +11,7 @@ from .text import code
 OURS = {
     # fractals: the engine and ready kernels, in a matrix (`embedded` in bench_compact) and in compact storage
     "each", "update", "fold", "life", "stencil", "embedded", "compact", "compact_bits",
-    "load", "store", "pack", "unpack",
+    "load", "store", "pack", "unpack", "board",
     # pairs and triples
     "count", "drmsd", "histogram", "select", "rows", "store_chebyshev", "store_euclidean", "axilrod_teller",
     "tables", "condensed", "lower", "square", "near", "near_prepared", "near_periodic",
@@ -39,7 +39,7 @@ NAMES = {
     "list": "list of all cells in memory", "lambda_linear": "the plain map", "lambda_block": "λ, a block a tile",
     "block_unroll": "the paper's tiles, unrolled", "block_table": "the paper's tiles, by a table",
     "block_subbox": "the paper's tiles, by sub-boxes",
-    "thread_a_pair": "a thread for each pair", "rows_nxn": "n × n tiles", "cell_list": "cell list",
+    "thread_a_pair": "a thread for each pair", "thread_a_cell": "a thread for each cell", "rows_nxn": "n × n tiles", "cell_list": "cell list",
     "triangle_2d": "the slides' tiles, 2D", "shared_1d": "the slides' tiles, 1D",
     "line": "the slides' moving line", "tiles": "the slides' tiles", "uniform": "the slides' uniform tiles",
     "unrolled": "a thread for each pixel", "flat": "a block for each region", **PEERS,

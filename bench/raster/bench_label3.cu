@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_label3: labels of volumes and of batches of images by tmap_label3, of masks of bytes and of
+// bench_label3: labels of volumes by tmap_label3 and of batches of images by tmap_label, of masks of bytes and of
 // bits, with 32-bit labels; tmap_label_measure of these labels; of volumes also the mask as values
 // without 0 (label3_values), labels with gaps (label3_roots), with three periodic axes
 // (label3_periodic), values of three classes (label3_classes) and of eight random ones
@@ -85,8 +85,9 @@ typedef struct job {
     components t;
     int input, variant;
     tmap_u32 *bits;
-    tmap_label3_plan plan;
-    tmap_label_plan picture;
+    tmap_label3_plan plan;   // of a volume
+    tmap_label_plan picture; // of a picture or of a batch
+    tmap_label_array array;  // of the labels
     void *workspace;
     int *labels;
     tmap_u64 *count, most; // most: components of a volume, or of an image
@@ -95,30 +96,41 @@ typedef struct job {
 
 static void run(void *context) {
     job *j = (job *)context;
-    if (j->variant == PICTURE)
-        CHECK(tmap_label(&j->picture, j->t.mask, j->workspace, j->labels, j->count, 0));
-    else if (j->variant == LABEL3_MEASURE)
-        CHECK(tmap_label_measure(&j->plan.array, j->labels, j->most, j->shapes, 0));
+    const void *cells = j->variant == LABEL3_BITS ? (const void *)j->bits : j->t.mask;
+    if (j->variant == LABEL3_MEASURE)
+        CHECK(tmap_label_measure(&j->array, j->labels, j->most, j->shapes, 0));
+    else if (components_flat(j->t.map.neighbours))
+        CHECK(tmap_label(&j->picture, cells, j->workspace, j->labels, j->count, 0));
     else
-        CHECK(tmap_label3(&j->plan, j->variant == LABEL3_BITS ? (const void *)j->bits : j->t.mask,
-                          j->workspace, j->labels, j->count, 0));
+        CHECK(tmap_label3(&j->plan, cells, j->workspace, j->labels, j->count, 0));
 }
 
 static void make(job *j) {
     tmap_label3_map map = j->t.map;
-    const tmap_raster_map picture = {map.width, map.height,       map.width,     0,
-                                     0,         TMAP_RASTER_MASK, map.neighbours};
     if (j->variant == LABEL3_BITS)
         map.kind = TMAP_LABEL3_BITS, map.pitch = (map.width + 31) / 32,
         map.slice = map.pitch * map.height;
     if (j->variant == LABEL3_VALUES || j->variant >= LABEL3_CLASSES)
-        map.kind = TMAP_LABEL3_U8 + TMAP_LABEL3_NOT_ZERO;
+        map.kind = TMAP_LABEL3_U8, map.has_nodata = 1;
     const int form = TMAP_LABEL_INT32 | (j->variant == LABEL3_ROOTS ? TMAP_LABEL_ROOTS : 0);
-    if (j->variant == PICTURE)
-        CHECK(tmap_label_plan_make(&picture, form, &j->picture));
-    else
+    if (components_flat(map.neighbours)) {
+        const tmap_raster_map image = {map.width,
+                                       map.height,
+                                       map.pitch,
+                                       0,
+                                       0,
+                                       j->variant == LABEL3_BITS ? TMAP_RASTER_BITS
+                                                                 : TMAP_RASTER_MASK,
+                                       map.neighbours};
+        if (j->variant == PICTURE)
+            CHECK(tmap_label_plan_make(&image, form, &j->picture));
+        else
+            CHECK(tmap_label_images_plan_make(&image, map.depth, map.slice, form, &j->picture));
+        j->array = j->picture.array, j->workspace = kit_guarded(j->picture.workspace);
+    } else {
         CHECK(tmap_label3_plan_make(&map, form, &j->plan));
-    j->workspace = kit_guarded(j->variant == PICTURE ? j->picture.workspace : j->plan.workspace);
+        j->array = j->plan.array, j->workspace = kit_guarded(j->plan.workspace);
+    }
 }
 
 // Wrong cells of labels, or wrong counts.

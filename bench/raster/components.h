@@ -8,6 +8,7 @@
 #include "../../tests/raster/label_check.h"
 #include "../driver.h"
 
+#include <threadmap/raster/label.h>
 #include <threadmap/raster/label3.h>
 
 #define COMPONENTS_NONE 0xffffffffu // of a cell that is 0, and the most cells
@@ -33,8 +34,8 @@ TMAP_FN int components_flat(int neighbours) { return neighbours == 4 || neighbou
 // Memory of kit.h for a mask of this shape.
 static components components_alloc(tmap_u64 width, tmap_u64 height, tmap_u64 depth,
                                    int neighbours) {
-    const tmap_label3_map map = {width,     height, depth, width, width * height, TMAP_LABEL3_BYTES,
-                                 neighbours};
+    const tmap_label3_map map = {
+        width, height, depth, width, width * height, 0, 0, TMAP_LABEL3_BYTES, neighbours};
     components c;
     c.map = map, c.cells = width * height * depth, c.count = 0;
     c.mask = (unsigned char *)kit_device(c.cells);

@@ -221,17 +221,19 @@ typedef struct threadmap_map {
 // value. Components are numbered from 1 in the order of their first cells; other cells get 0.
 typedef struct threadmap_label_job {
     threadmap_map map;
-    void *labels;    // width * height int; or long long, with wide
-    tmap_u64 *count; // receives the number of components
+    void *labels;    // width * height int; or long long, with wide; of each image
+    tmap_u64 *count; // receives the number of components, of a batch one number an image
     int wide;
+    int batch;       // 1: images, each with components of its own: a mask of bytes or bits each
+    tmap_u64 images; // of a batch
+    tmap_u64 slice;  // from an image to the next, in cells or words; 0: without gaps
 } threadmap_label_job;
 
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 with 4 neighbours: 1 1 0 / 0 0 2 / 3 0 2, count 3.
 int threadmap_label(const threadmap_label_job *job, void *workspace, tmap_u64 *bytes, void *stream);
 
-// The same of a volume, or of each image of a batch (raster/label3.h): of a mask's cells, bytes
-// that are 0 or not or bits; or, of a volume, of cells of one value each. Unless _NOT_ZERO is added
-// to the kind of values, 0 is a value too. U16 are all cells of two bytes. Cell (x, y, z) is
+// The same of a volume (raster/label3.h): of a mask's cells, bytes that are 0 or not or bits; or of
+// cells of one value each. U16 are all cells of two bytes. Cell (x, y, z) is
 // cells[z * slice + y * pitch + x].
 enum {
     THREADMAP_LABEL3_BYTES,
@@ -241,7 +243,6 @@ enum {
     THREADMAP_LABEL3_I32,
     THREADMAP_LABEL3_F32
 };
-#define THREADMAP_LABEL3_NOT_ZERO 8
 
 // Added to the neighbours of a volume: axes whose ends are neighbours. A picture with such axes, or
 // of values, is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
@@ -253,10 +254,11 @@ typedef struct threadmap_label3_job {
     const void *cells;
     tmap_u64 width, height, depth;
     tmap_u64 pitch, slice; // 0: without gaps
-    int kind;              // of cells
-    int neighbours;        // of a volume 6, 18 or 26; of the images of a batch 4 or 8
+    double nodata;         // with has_nodata: cells of this value belong to no component
+    int has_nodata, kind;  // of cells
+    int neighbours;        // 6, 18 or 26
     void *labels;          // width * height * depth int; or long long, with wide
-    tmap_u64 *count;       // receives the number of components, of a batch one number an image
+    tmap_u64 *count;       // receives the number of components
     int wide;
 } threadmap_label3_job;
 
@@ -446,7 +448,8 @@ typedef struct threadmap_fractal {
 
 // Steps of a cellular automaton of the family of Conway's Life, in which only cells of the fractal
 // count: in a matrix of sx^r * sy^r bytes, alive where not 0 and 0 outside the fractal
-// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h).
+// (fractal/ca.h); or of one bit a cell, threadmap_bits_bytes bytes (fractal/compact_life.h). With
+// of.k = 0 all width * height bytes are cells, and axes may be periodic (fractal/board_ca.h).
 typedef struct threadmap_life_job {
     threadmap_fractal of;
     const void *in; // the state
@@ -454,7 +457,9 @@ typedef struct threadmap_life_job {
     tmap_u64 steps; // 1 or more
     // Bit n: a dead cell with n live neighbours is born, a live one survives. Life: 8 and 12.
     tmap_u32 born, survive;
-    int compact; // 1: bits
+    int compact;            // 1: bits
+    tmap_u64 width, height; // of a board, of.k = 0
+    int periodic;           // its axes: THREADMAP_PERIODIC_X, _Y, a sum
 } threadmap_life_job;
 
 int threadmap_life(const threadmap_life_job *job, void *workspace, tmap_u64 *bytes, void *stream);

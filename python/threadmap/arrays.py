@@ -564,7 +564,7 @@ def _bytes(space, mask):
 # THREADMAP_LABEL3_U8 to _F32 by dtype.
 _VALUES = {"bool": 2, "uint8": 2, "int8": 2, "int16": 3, "uint16": 3, "int32": 4, "uint32": 4,
            "float32": 5}
-_NOT_ZERO = 8
+_MASK = 4  # THREADMAP_MASK
 
 
 def _axes(x, wanted=(2, 3)):
@@ -574,47 +574,61 @@ def _axes(x, wanted=(2, 3)):
     return len(x.shape)
 
 
+def _periodic(periodic, axes):
+    """The sum of THREADMAP_PERIODIC_X, ... for numbers of axes; True: all."""
+    wrapped = range(axes) if periodic is True else periodic or ()
+    if not set(wrapped) <= set(range(-axes, axes)):
+        raise ValueError(f"periodic {periodic}: numbers of {axes} axes")
+    return sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
+
+
 def _extents(x):
     """Members of a job."""
     return {"width": x.shape[-1], "height": x.shape[-2], "depth": x.shape[0] if len(x.shape) > 2
             else 1}
 
 
-def _components(space, cells, kind, connectivity, images=False, flags=0, dtype="int32"):
+def _components(space, cells, kind, connectivity, images=False, flags=0, nodata=None,
+                dtype="int32"):
     """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
-    of values. flags: of periodic axes."""
+    of values, of which nodata belongs to none. flags: of periodic axes."""
     axes = _axes(cells) - images
     at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
     picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
     wide = _choice(dtype, ("int32", "int64"), "labels of dtype")
     labels = space.empty(tuple(cells.shape), dtype)
     count = space.empty((cells.shape[0],), "int64") if images else space.counter()
-    space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
-              wide=wide, neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+    if picture:
+        space.run("label", cells=cells, width=cells.shape[-1], height=cells.shape[-2], type=_MASK,
+                  connectivity=(4, 8)[at], labels=labels, count=count, wide=wide,
+                  batch=int(images), images=cells.shape[0] if images else 0)
+    else:
+        space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
+                  wide=wide, neighbours=(6, 18, 26)[at] + flags,
+                  has_nodata=int(nodata is not None), nodata=float(nodata or 0))
     return labels, count
 
 
-def label(mask, connectivity=1, images=False, values=False, periodic=(), dtype="int32"):
+def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=0, dtype="int32"):
     """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: labels
     from 1 on, int32 or int64, and their number. connectivity: as in generate_binary_structure, 1 to
     the number of axes. images: the slices of three axes are images of their own, with an int64
-    number each. values: components are of one value each, as skimage.measure.label. periodic:
-    numbers of the axes whose ends are neighbours; True: all."""
+    number each. values: components are of one value each, as skimage.measure.label, and none of
+    nodata; None: of all. periodic: numbers of the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
         axes = _axes(mask, (3,) if images else (2, 3))
-        wrapped = range(axes) if periodic is True else periodic or ()
-        if images and (values or wrapped) or not set(wrapped) <= set(range(-axes, axes)):
-            raise ValueError(f"periodic {periodic}: axes of the map; images have neither periodic "
-                             "axes nor values")
-        flags = sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
+        flags = _periodic(periodic, axes)
+        if images and (values or flags):
+            raise ValueError("images have neither periodic axes nor values")
         if values:
             kind = _VALUES.get(_name(mask.dtype))
             if not kind:
                 raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
-            kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
+            cells = space.cast(mask, _name(mask.dtype))
         else:
             kind, cells = 0, _bytes(space, mask)
-        labels, count = _components(space, cells, kind, connectivity, bool(images), flags, dtype)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags, nodata,
+                                    dtype)
         return labels, count if images else space.counted(count)
 
 
@@ -833,33 +847,40 @@ def _level(sides, extents):
     return level
 
 
-def life(state, fractal, steps=1, rule="B3/S23"):
-    """A state after steps of a cellular automaton in which only cells of the fractal, a
-    threadmap.Fractal, count: uint8, 0 and 1. state: alive where it is not 0, of shape (sy^r, sx^r)
-    and 0 outside the fractal; or of k^r cells in the order of tmap_nbb_lambda_linear, which is
-    computed with a bit a cell. rule: as that of Conway's Life."""
+def life(state, fractal=None, steps=1, rule="B3/S23", periodic=()):
+    """A state after steps of a cellular automaton: uint8, 0 and 1. state: alive where it is not 0;
+    of any shape of two axes, of which those of `periodic` (True: both) have neighbouring ends. With
+    a threadmap.Fractal only its cells count: of shape (sy^r, sx^r) and 0 outside the fractal; or of
+    k^r cells in the order of tmap_nbb_lambda_linear, which is computed with a bit a cell. rule: as
+    that of Conway's Life."""
     said = re.fullmatch("[Bb]([0-8]*)/[Ss]([0-8]*)", rule)
     if not said or steps < 1:
         raise ValueError(f"a rule as B3/S23 and 1 step or more, not {rule!r} and {steps}")
     born, survive = (sum(1 << int(digit) for digit in set(digits)) for digits in said.groups())
     with _at(state) as (space, state):
         state = _bytes(space, state)
-        k, sx, sy, tau_x, tau_y = fractal.numbers
-        compact = _axes(state, (1, 2)) == 1
-        of = {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
-              "r": _level((k,) if compact else (sy, sx), state.shape)}
+        axes = _axes(state, (1, 2) if fractal else (2,))
+        flags, compact = _periodic(periodic, axes), axes == 1
+        if fractal and flags:
+            raise ValueError("a fractal has no periodic axes")
         out = words = space.empty(tuple(state.shape), "uint8")
+        if fractal:
+            k, sx, sy, tau_x, tau_y = fractal.numbers
+            members = {"k": k, "sx": sx, "sy": sy, "tau_x": tau_x, "tau_y": tau_y,
+                       "r": _level((k,) if compact else (sy, sx), state.shape)}
+        else:
+            members = {"height": state.shape[0], "width": state.shape[1], "periodic": flags}
         if compact:
             library = _library(space.cpu)
-            job = space.job(library.calls["bits"], of)  # begins with the fractal
+            job = space.job(library.calls["bits"], members)  # begins with the fractal
             size = library.threadmap_bits_bytes(job) // 2
             words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
-            space.run("bits", **of, bytes=state, words=words)
+            space.run("bits", **members, bytes=state, words=words)
             state, words = words, new
-        space.run("life", **of, out=words, steps=int(steps), born=born, survive=survive,
+        space.run("life", **members, out=words, steps=int(steps), born=born, survive=survive,
                   compact=int(compact), **{"in": state})
         if compact:
-            space.run("bits", **of, bytes=out, words=words, unpack=1)
+            space.run("bits", **members, bytes=out, words=words, unpack=1)
         return out
 
 

@@ -4,9 +4,9 @@
 //
 //     ./flood [FILE LEVEL X Y [8] [map]]
 //
-// FILE: .pgm, .flt or .npy; without it, the sample makes hills. X, Y: the source, in cells from the
-// north-west or, with `map`, in the file's degrees or metres. Water flows from a cell to its 4
-// neighbours or, with `8`, over its corners too.
+// FILE: .pgm, .flt or .npy, as samples/files/jacksboro.npy; without it, the sample makes hills.
+// X, Y: the source, in cells from the north-west or, with `map`, in the file's degrees or metres.
+// Water flows from a cell to its 4 neighbours or, with `8`, over its corners too.
 // nvcc -O3 -arch=native -I include samples/raster/20_flood.cu -o flood
 #include "../check.h"
 #include "../files/lake.h"

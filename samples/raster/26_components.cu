@@ -83,7 +83,7 @@ int main(void) {
     make_grains(mask);
 
     // [snippet: components]
-    const tmap_label3_map map = {SIDE, SIDE, SIDE, SIDE, SIDE * SIDE, TMAP_LABEL3_BYTES, 26};
+    const tmap_label3_map map = {SIDE, SIDE, SIDE, SIDE, SIDE * SIDE, 0, 0, TMAP_LABEL3_BYTES, 26};
     tmap_label3_plan plan;
     CHECK(tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan));
     CHECK(cudaMalloc(&workspace, plan.workspace));

@@ -6,13 +6,19 @@
 //
 // A cell that is lower than its level lies in a hollow: rain fills it up to that level, where it
 // spills over. A cell floods in a sea of height L if level(c) < L, for any L.
+//
+//     ./spill [FILE]
+//
+// FILE: up to 2^18 heights, .pgm, .flt or .npy (samples/files/jacksboro.npy), in place of hills.
 // nvcc -O3 -arch=native -I include samples/raster/39_spill.cu -o spill
 #include "../check.h"
+#include "../files/heights.h"
 #include "../picture.h"
 
 #include <threadmap/raster/spill.h>
 
-enum { WIDE = 300, HIGH = 200, CELLS = WIDE * HIGH, BANDS = 12 };
+enum { MOST = 1 << 18, BANDS = 12 };
+static int wide = 300, high = 200, cells; // of the map
 
 // A number from 0 to 1 for a corner of a lattice.
 static float corner(int x, int y, int octave) {
@@ -41,17 +47,17 @@ static float terrain(int x, int y) {
 // The levels by their equation: lowered until nothing changes.
 static void spill_on_host(const float *height, float *level) {
     int changed = 1;
-    for (int i = 0; i < CELLS; ++i) {
-        const int x = i % WIDE, y = i / WIDE;
-        level[i] = x == 0 || y == 0 || x == WIDE - 1 || y == HIGH - 1 ? height[i] : 1e30f;
+    for (int i = 0; i < cells; ++i) {
+        const int x = i % wide, y = i / wide;
+        level[i] = x == 0 || y == 0 || x == wide - 1 || y == high - 1 ? height[i] : 1e30f;
     }
     for (int back = 0; changed; back = !back) {
         changed = 0;
-        for (int n = 0; n < CELLS; ++n) {
-            const int i = back ? CELLS - 1 - n : n, x = i % WIDE, y = i / WIDE;
-            if (x == 0 || y == 0 || x == WIDE - 1 || y == HIGH - 1) continue;
+        for (int n = 0; n < cells; ++n) {
+            const int i = back ? cells - 1 - n : n, x = i % wide, y = i / wide;
+            if (x == 0 || y == 0 || x == wide - 1 || y == high - 1) continue;
             for (int k = 0; k < 9; ++k) {
-                const float next = level[i + k % 3 - 1 + (k / 3 - 1) * WIDE];
+                const float next = level[i + k % 3 - 1 + (k / 3 - 1) * wide];
                 const float through = next > height[i] ? next : height[i];
                 if (through < level[i]) level[i] = through, changed = 1;
             }
@@ -71,21 +77,22 @@ static unsigned mix(unsigned from, unsigned to, double part) {
 // Left: the ground, and lakes full to the brim, darker where they are deeper. Right: the level at
 // which each cell floods, in bands; a line between two is the shore of the sea at a level.
 static void draw(const float *height, const float *level) {
+    const unsigned w = (unsigned)wide, zoom = w > 320 ? 1 : 2;
     picture p =
-        picture_make(2 * WIDE + 4, HIGH, 2, "Full lakes, and the sea level that floods a cell");
-    float low = 1e30f, top = 0, deepest = 0;
-    for (int i = 0; i < CELLS; ++i) {
-        if (height[i] < low) low = height[i];
-        if (height[i] > top) top = height[i];
-        if (level[i] - height[i] > deepest) deepest = level[i] - height[i];
+        picture_make(2 * w + 4, (unsigned)high, zoom, "Full lakes, and the sea at every level");
+    float low = height[0], top = height[0], deepest = 1e-9f;
+    for (int i = 0; i < cells; ++i) {
+        low = fminf(low, height[i]), top = fmaxf(top, height[i]);
+        deepest = fmaxf(deepest, level[i] - height[i]);
     }
-    for (int i = 0; i < CELLS; ++i) {
-        const unsigned x = (unsigned)(i % WIDE), y = (unsigned)(i / WIDE);
-        const double deep = (level[i] - height[i]) / deepest, up = (height[i] - low) / (top - low);
-        const int band = (int)(BANDS * (level[i] - low) / (top - low + 1e-6f));
+    const double range = (double)(top - low) + 1e-9;
+    for (int i = 0; i < cells; ++i) {
+        const unsigned x = (unsigned)(i % wide), y = (unsigned)(i / wide);
+        const double deep = (level[i] - height[i]) / deepest, up = (height[i] - low) / range;
+        const int band = (int)(0.9999 * BANDS * (level[i] - low) / range);
         picture_set(&p, x, y,
                     deep > 0 ? mix(0x6eaae1, 0x14324f, deep) : mix(0x466e3c, 0xfafafa, up));
-        picture_set(&p, WIDE + 4 + x, y, mix(0x14324f, 0xf6e8b1, (double)band / (BANDS - 1)));
+        picture_set(&p, w + 4 + x, y, mix(0x14324f, 0xf6e8b1, (double)band / (BANDS - 1)));
     }
     picture_key(&p, 0x6eaae1, "shallow");
     picture_key(&p, 0x14324f, "deep, or floods early");
@@ -93,17 +100,37 @@ static void draw(const float *height, const float *level) {
     picture_save(&p, "spill");
 }
 
-int main(void) {
+// Reads the file, or makes hills. Ends the program with status 2 if it cannot be used.
+static void make_heights(const char *path, float *height) {
+    heights h = {0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0};
+    char error[200];
+    if (path && heights_read(path, &h, error, sizeof error)) {
+        fprintf(stderr, "%s\n", error);
+        exit(2);
+    }
+    if (path && (h.width * h.height > MOST || h.has_nodata)) {
+        fprintf(stderr, "%s: has more than 2^18 cells, or cells without a height\n", path);
+        exit(2);
+    }
+    if (path) wide = (int)h.width, high = (int)h.height;
+    cells = wide * high;
+    for (int i = 0; i < cells; ++i)
+        height[i] = path ? (float)heights_value(&h, (tmap_u64)i) : terrain(i % wide, i / wide);
+    heights_free(&h);
+}
+
+int main(int argc, char **argv) {
     check_gpu();
     float *height, *level;
     void *workspace;
-    static float want[CELLS];
-    CHECK(cudaMallocManaged((void **)&height, CELLS * sizeof *height));
-    CHECK(cudaMallocManaged((void **)&level, CELLS * sizeof *level));
-    for (int i = 0; i < CELLS; ++i) height[i] = terrain(i % WIDE, i / WIDE);
+    static float want[MOST];
+    CHECK(cudaMallocManaged((void **)&height, MOST * sizeof *height));
+    CHECK(cudaMallocManaged((void **)&level, MOST * sizeof *level));
+    make_heights(argc > 1 ? argv[1] : NULL, height);
 
+    const tmap_u64 w = (tmap_u64)wide, h = (tmap_u64)high;
     // [snippet: spill]
-    const tmap_raster_map map = {WIDE, HIGH, WIDE, 0, 0, TMAP_RASTER_F32, 8};
+    const tmap_raster_map map = {w, h, w, 0, 0, TMAP_RASTER_F32, 8};
     tmap_spill_plan plan;
     CHECK(tmap_spill_plan_make(&map, TMAP_SPILL_LEVEL, TMAP_SPILL_BORDER, &plan));
     CHECK(cudaMalloc(&workspace, plan.workspace));
@@ -114,19 +141,19 @@ int main(void) {
     unsigned long long wrong = 0, lakes = 0;
     double volume = 0;
     spill_on_host(height, want);
-    for (int i = 0; i < CELLS; ++i) {
+    for (int i = 0; i < cells; ++i) {
         wrong += level[i] != want[i];
         lakes += level[i] > height[i];
         volume += level[i] - height[i];
     }
-    printf("%llu of %d cells lie in hollows, which hold %.1f\n", lakes, CELLS, volume);
-    for (int sea = 6; sea <= 11; ++sea) {
+    printf("%llu of %d cells lie in hollows, which hold %.1f\n", lakes, cells, volume);
+    float low = height[0], top = height[0];
+    for (int i = 0; i < cells; ++i) low = fminf(low, height[i]), top = fmaxf(top, height[i]);
+    for (int k = 1; k < 7; ++k) {
+        const float sea = low + (top - low) * (float)k / 7;
         unsigned long long below = 0, flooded = 0;
-        for (int i = 0; i < CELLS; ++i) {
-            below += height[i] < 0.1f * (float)sea;
-            flooded += level[i] < 0.1f * (float)sea;
-        }
-        printf("a sea of height %.1f floods %5llu of %5llu lower cells\n", 0.1 * sea, flooded,
+        for (int i = 0; i < cells; ++i) below += height[i] < sea, flooded += level[i] < sea;
+        printf("a sea of height %.4g floods %5llu of %5llu lower cells\n", (double)sea, flooded,
                below);
     }
     if (!wrong) draw(height, level);

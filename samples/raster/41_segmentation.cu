@@ -62,13 +62,9 @@ int main(void) {
     make_classes(classes);
 
     // [snippet: segmentation]
-    const tmap_label3_map map = {SIDE,
-                                 SIDE,
-                                 SIDE,
-                                 SIDE,
-                                 SIDE * SIDE,
-                                 TMAP_LABEL3_U8 + TMAP_LABEL3_NOT_ZERO,
-                                 6 + TMAP_LABEL3_PERIODIC_X};
+    tmap_label3_map map = {SIDE, SIDE, SIDE, SIDE, SIDE * SIDE, 0, 0, TMAP_LABEL3_U8, 6};
+    map.has_nodata = 1; // the class 0 belongs to no region
+    map.neighbours += TMAP_LABEL3_PERIODIC_X;
     tmap_label3_plan plan;
     CHECK(tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan));
     void *cells = memory(CELLS), *workspace = memory(plan.workspace), *out = memory(sizeof labels);

@@ -31,7 +31,7 @@ COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
 # a folder
 ENGINES = paths("launch", "cxx", "cxx_near", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
-                "fractal/each3", "fractal/each3_plan", "fractal/stencil3", "fractal/halo",
+                "fractal/each3", "fractal/each3_plan", "fractal/stencil3", "fractal/halo", "fractal/board",
                 "triangle/near", "triangle/near_cell", "triangle/near_nearest", "triangle/near_rows",
                 "triangle/near_select", "triangle/near_set",
                 "triangle/pairs", "triangle/pairs_frames", "triangle/pairs_rows",
@@ -52,7 +52,7 @@ THREE = paths("fractal/nbb3", "fractal/catalogue3", "fractal/turned", "fractal/e
               "fractal/stencil3")
 
 # 4: ready kernels with their launches
-CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "fractal/compact_life", "fractal/life3",
+CLIENTS = paths("fractal/ready", "fractal/sw", "fractal/rd", "fractal/ca", "fractal/board_ca", "fractal/compact_life", "fractal/life3",
                 "fractal/compact_move", "fractal/diffusion", "fractal/ising",
                 "triangle/near_graph", "triangle/near_groups", "triangle/near_prepare", "triangle/near_sort", "triangle/pdist",
                 "adaptive/mandelbrot", "adaptive/mandelbrot_pixels", "library",
@@ -72,7 +72,7 @@ HEAVY = paths()
 
 # What is in no include of a folder either: what serves clients alone, and engines that are large or
 # need more than CUDA.
-SERVING = paths("fractal/ca_rule", "fractal/halo", "triangle/image", "triangle/near", "triangle/near_cell",
+SERVING = paths("fractal/ca_rule", "fractal/halo", "fractal/board", "triangle/image", "triangle/near", "triangle/near_cell",
                 "triangle/near_key", "triangle/near_nearest", "triangle/near_rows",
                 "triangle/near_select", "triangle/near_set")
 

@@ -280,12 +280,16 @@ def labels(rng, shape):
     cells = rng.integers(0, 3, shape).astype(rng.choice(dtypes))
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
-    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
+    left = [None, 0, 1, 2, 0.5][rng.integers(5)] if cells.dtype != bool else 0
+    what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}, nodata {left}"
     dtype = str(rng.choice(["int32", "int64"]))
-    for values in False, True:
-        got, count = threadmap.label(cells, connectivity, values=values, periodic=[
+    for values in True, False:
+        got, count = threadmap.label(cells, connectivity, values=values, nodata=left, periodic=[
             axis - rng.integers(2) * len(shape) for axis in wrap], dtype=dtype)
-        want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
+        kinds = cells.astype(int) + 1 if values else (cells != 0).astype(int)
+        if values and left is not None:
+            kinds[cells == left] = 0
+        want, number = connected(kinds, connectivity, wrap)
         check(np.array_equal(got, want) and count == number and got.dtype == dtype,
               f"label: {what}, values {values}")
     faces = collections.Counter()
@@ -384,6 +388,20 @@ def fractals(rng):
         want = cells & np.where(want, np.isin(near, survive), np.isin(near, born))
     got = threadmap.life(state, fractal, steps, rule)
     check(np.array_equal(got, want) and got.dtype == np.uint8, f"life, {rows}, {r}, {rule}")
+    after, board = want, rng.integers(0, 3, rng.integers(1, 40, 2)).astype("uint8")
+    want, wrapped = board != 0, [axis for axis in (0, 1) if rng.integers(2)]
+    for _ in range(steps):
+        near = 0 - want.astype(int)
+        for shift in np.ndindex(3, 3):
+            part = want.astype(int)
+            for axis in (0, 1):
+                part = np.roll(part, shift[axis] - 1, axis)
+                if axis not in wrapped and shift[axis] != 1:  # what came over the edge
+                    part[(slice(None),) * axis + (0 if shift[axis] == 2 else -1,)] = 0
+            near = near + part
+        want = np.where(want, np.isin(near, survive), np.isin(near, born))
+    got = threadmap.life(board, steps=steps, rule=rule, periodic=wrapped)
+    check(np.array_equal(got, want), f"life, {board.shape}, periodic {wrapped}, {rule}")
     (k, sx, sy, *_), x, y = fractal.numbers, 0, 0
     marks = [(v, u) for v, row in enumerate(rows) for u, mark in enumerate(row) if mark == "#"]
     i = np.arange(k ** r)
@@ -393,7 +411,7 @@ def fractals(rng):
     x, y = np.zeros(len(i), int) + x, np.zeros(len(i), int) + y
     if k > 1:
         got = threadmap.life(state[y, x], fractal, steps, rule)
-        check(np.array_equal(got, want[y, x]), f"life, compact, {rows}, {r}, {rule}")
+        check(np.array_equal(got, after[y, x]), f"life, compact, {rows}, {r}, {rule}")
 
 
 def pictures(rng):
@@ -472,6 +490,9 @@ def refusals():
            "a rule of 9": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 1, "B9/S")),
            "no step": (ValueError, lambda: threadmap.life(x, threadmap.gasket, 0)),
            "a state of 5 x 3": (ValueError, lambda: threadmap.life(x, threadmap.gasket)),
+           "a periodic fractal": (ValueError, lambda: threadmap.life(
+               [[1, 0], [1, 1]], threadmap.gasket, periodic=True)),
+           "a board of one axis": (ValueError, lambda: threadmap.life([1, 0])),
            "a picture without pixels": (ValueError, lambda: threadmap.mandelbrot((0, 5))),
            "a window of one line": (threadmap.Error, lambda: threadmap.mandelbrot(
                (5, 5), (0, 1, 2, 2))),

@@ -9,7 +9,7 @@
 
 enum { SIDE = 80, DEEP = 5, CELLS = SIDE * SIDE };
 static int cell[CELLS], want[CELLS], width, height, depth;
-static int wrap[3], zero; // axes that are periodic; 1: 0 is a value
+static int wrap[3], none; // axes that are periodic; the value of cells of no component, -1: of none
 
 // The sum of the differences of two cells' places along each axis, 9 where one is more than 1.
 static int apart(int a, int b) {
@@ -39,7 +39,7 @@ static void components(int cells, int sums, int batch, tmap_u64 *counts) {
         int many = 1;
         const int z = i / (width * height);
         if (i % (width * height) == 0 && batch) labels = 0, counts[z] = 0;
-        if ((!cell[i] && !zero) || want[i]) continue;
+        if (cell[i] == none || want[i]) continue;
         want[i] = ++labels, todo[0] = i, counts[batch ? z : 0] = (tmap_u64)labels;
         while (many) {
             const int from = todo[--many];
@@ -82,39 +82,46 @@ static void check_labels(const void *labels, int cells, int wide) {
 }
 
 static void test_label(void) {
-    const int type = below(6), eight = below(2), gap = below(2) * below(9);
-    tmap_u64 count = 0, found;
-    width = 1 + below(SIDE), height = 1 + below(SIDE), depth = 1;
-    const int masked = type >= THREADMAP_MASK, dense = 1 + below(6);
-    for (int i = 0; i < width * height; ++i)
+    const int batch = below(3) == 0, type = batch ? THREADMAP_MASK + below(2) : below(6);
+    const int eight = below(2), gap = below(2) * below(9);
+    tmap_u64 count[DEEP] = {0}, found[DEEP];
+    width = 1 + below(batch ? 40 : SIDE), height = 1 + below(batch ? 30 : SIDE);
+    depth = batch ? 1 + below(DEEP) : 1;
+    const int masked = type >= THREADMAP_MASK, dense = 1 + below(6), cells = width * height * depth;
+    for (int i = 0; i < cells; ++i)
         cell[i] = masked ? below(dense) > 0 : 1 + below(3); // a map of values has no 0
     const int pitch = (type == THREADMAP_BITS ? (width + 31) / 32 : width) + gap;
-    threadmap_label_job job = {{put_cells(type, pitch, height), (tmap_u64)width, (tmap_u64)height,
-                                gap ? (tmap_u64)pitch : 0, 0, 0, type, eight ? 8 : 4},
+    threadmap_label_job job = {{put_cells(type, pitch, height * depth), (tmap_u64)width,
+                                (tmap_u64)height, gap ? (tmap_u64)pitch : 0, 0, 0, type,
+                                eight ? 8 : 4},
                                0,
-                               (tmap_u64 *)put(0, 8),
-                               below(2)};
-    kit_case("label %d x %d, type %d, pitch %d, %d neighbours", width, height, type, pitch,
-             job.map.connectivity);
-    job.labels = put(0, (tmap_u64)(width * height) * (job.wide ? 8 : 4));
-    components(width * height, eight ? 2 : 1, 0, &count);
+                               (tmap_u64 *)put(0, 8 * (tmap_u64)depth),
+                               below(2),
+                               batch,
+                               batch ? (tmap_u64)depth : 0,
+                               batch && below(2) ? (tmap_u64)(pitch * height) : 0};
+    kit_case("label %d x %d, type %d, pitch %d, %d neighbours, %d images", width, height, type,
+             pitch, job.map.connectivity, batch ? depth : 0);
+    job.labels = put(0, (tmap_u64)cells * (job.wide ? 8 : 4));
+    components(cells, eight ? 2 : 1, batch, count);
     RETURNS(RUN(label, &job), 0);
-    get(&found, job.count, 8);
-    EXPECT(found == count, "%llu components, not %llu", found, count);
-    check_labels(job.labels, width * height, job.wide);
+    get(found, job.count, 8 * (tmap_u64)depth);
+    for (int z = 0; z < depth; ++z)
+        EXPECT(found[z] == count[z], "%llu components, not %llu", found[z], count[z]);
+    check_labels(job.labels, cells, job.wide);
 }
 
 static void test_label3(void) {
-    static const int neighbours[] = {6, 18, 26, 4, 8};
+    static const int neighbours[] = {6, 18, 26};
     static const int types[] = {THREADMAP_MASK, THREADMAP_BITS, THREADMAP_U8,
                                 THREADMAP_I16,  THREADMAP_I32,  THREADMAP_FLOAT};
-    const int n = below(5), batch = n > 2, kind = below(batch ? 2 : 6), dense = 2 + below(4);
+    const int n = below(3), kind = below(6), dense = 2 + below(4);
     const int values = kind > THREADMAP_LABEL3_BITS;
-    tmap_u64 counts[DEEP] = {0}, found[DEEP];
+    tmap_u64 count = 0, found;
     width = 1 + below(40), height = 1 + below(30), depth = 1 + below(DEEP);
     const int cells = width * height * depth;
-    zero = values && below(2);
-    for (int k = 0; k < 3; ++k) wrap[k] = !batch && below(4) == 0;
+    none = values ? below(dense + 1) - 1 : 0;
+    for (int k = 0; k < 3; ++k) wrap[k] = below(4) == 0;
     for (int i = 0; i < cells; ++i) cell[i] = values ? below(dense) : below(dense) == 0;
     const int bits = kind == THREADMAP_LABEL3_BITS;
     threadmap_label3_job job = {
@@ -124,21 +131,23 @@ static void test_label3(void) {
         (tmap_u64)depth,
         0,
         0,
-        kind + (values && !zero ? THREADMAP_LABEL3_NOT_ZERO : 0),
+        values && none > 0 ? none : 0,
+        values && none >= 0,
+        kind,
         neighbours[n] + wrap[0] * THREADMAP_PERIODIC_X + wrap[1] * THREADMAP_PERIODIC_Y +
             wrap[2] * THREADMAP_PERIODIC_Z,
         0,
-        (tmap_u64 *)put(0, batch ? 8 * (tmap_u64)depth : 8),
+        (tmap_u64 *)put(0, 8),
         below(2)};
     kit_case("label3 %d x %d x %d, kind %d, %#x neighbours", width, height, depth, job.kind,
              (unsigned)job.neighbours);
     job.labels = put(0, (tmap_u64)cells * (job.wide ? 8 : 4));
-    components(cells, batch ? n - 2 : n + 1, batch, counts);
+    components(cells, n + 1, 0, &count);
     RETURNS(RUN(label3, &job), 0);
-    get(found, job.count, batch ? 8 * (tmap_u64)depth : 8);
-    for (int z = 0; z < (batch ? depth : 1); ++z) expect(found[z] == counts[z], "a count");
+    get(&found, job.count, 8);
+    expect(found == count, "the count");
     check_labels(job.labels, cells, job.wide);
-    wrap[0] = wrap[1] = wrap[2] = zero = 0;
+    wrap[0] = wrap[1] = wrap[2] = none = 0;
 }
 
 // Shapes, contacts and dust of labels that are no components.
@@ -237,6 +246,8 @@ static void test_fill(void) {
                                         (tmap_u64)depth,
                                         0,
                                         0,
+                                        0,
+                                        0,
                                         THREADMAP_LABEL3_U8,
                                         neighbours[n],
                                         put(0, (tmap_u64)cells * 4),
@@ -248,7 +259,7 @@ static void test_fill(void) {
         {label.labels, (tmap_u64)width, (tmap_u64)height, (tmap_u64)depth, found, 0, 0}, mask};
     RETURNS(RUN(fill, &fill), 0);
     got = (unsigned char *)kit_host((tmap_u64)cells), get(got, mask, (tmap_u64)cells);
-    zero = 1, components(cells, n + 1, 0, &count), zero = 0;
+    none = -1, components(cells, n + 1, 0, &count), none = 0;
     for (int i = 0; i < cells; ++i) inside[want[i] - 1] = 1;
     for (int i = 0; i < cells; ++i)
         for (int k = 0; k < (depth > 1 ? 6 : 4); ++k)
@@ -337,7 +348,7 @@ static int is_cell(const threadmap_fractal *f, int x, int y) {
 
 static void test_life(void) {
     threadmap_fractal f = {0, 1 + (tmap_u32)below(4), 1 + (tmap_u32)below(4), 0, 0, 0};
-    const int steps = 1 + below(5), compact = below(2);
+    const int steps = 1 + below(5), board = below(3) == 0, compact = !board && below(2);
     const tmap_u32 born = (tmap_u32)below(512) & ~1u, survive = (tmap_u32)below(512);
     tmap_u64 bytes, at = 0;
     for (int i = 0; i < (int)(f.sx * f.sy); ++i)
@@ -348,13 +359,14 @@ static void test_life(void) {
     if (!f.k) f.k = 1;
     for (width = height = 1; f.r < 8 && width * (int)f.sx * height * (int)f.sy <= CELLS; ++f.r)
         width *= (int)f.sx, height *= (int)f.sy;
-    depth = 1;
-    kit_case("life k = %u, %u x %u, r = %u, %d steps, compact %d", f.k, f.sx, f.sy, f.r, steps,
-             compact);
+    if (board) f.k = 0, width = 1 + below(60), height = 1 + below(CELLS / 60);
+    depth = 1, wrap[0] = board && below(2), wrap[1] = board && below(2);
+    kit_case("life k = %u, %u x %u, r = %u, %d steps, compact %d, %d x %d, axes %d %d", f.k, f.sx,
+             f.sy, f.r, steps, compact, width, height, wrap[0], wrap[1]);
     const int places = width * height;
     unsigned char *state = (unsigned char *)kit_zeroed((tmap_u64)places), *got;
     for (int i = 0; i < places; ++i) {
-        cell[i] = is_cell(&f, i % width, i / width);
+        cell[i] = board || is_cell(&f, i % width, i / width);
         want[i] = cell[i] && below(2), at += (tmap_u64)cell[i];
         state[i] = (unsigned char)(want[i] * (1 + below(255)));
     }
@@ -374,8 +386,17 @@ static void test_life(void) {
     void *in = put(got, compact ? cells : bytes), *words = compact ? put(0, bytes) : in;
     threadmap_bits_job bits = {f, (unsigned char *)in, words, 0};
     if (compact) RETURNS(RUN(bits, &bits), 0);
-    const threadmap_life_job life = {f,    words,   put(0, bytes), (tmap_u64)steps,
-                                     born, survive, compact};
+    const threadmap_life_job life = {f,
+                                     words,
+                                     put(0, bytes),
+                                     (tmap_u64)steps,
+                                     born,
+                                     survive,
+                                     compact,
+                                     board ? (tmap_u64)width : 0,
+                                     board ? (tmap_u64)height : 0,
+                                     wrap[0] * THREADMAP_PERIODIC_X +
+                                         wrap[1] * THREADMAP_PERIODIC_Y};
     RETURNS(RUN(life, &life), 0);
     bits.words = life.out, bits.unpack = 1;
     if (compact) RETURNS(RUN(bits, &bits), 0);
@@ -399,6 +420,7 @@ static void test_life(void) {
                 y += (f.tau_y >> 4 * (left % f.k) & 15) * py;
         EXPECT(got[i] == want[y * (tmap_u64)width + x], "cell %llu", i);
     }
+    wrap[0] = wrap[1] = 0;
 }
 
 // By the formulas of mandelbrot.h, whose roundings these are.
@@ -437,9 +459,65 @@ static void test_mandelbrot(void) {
     expect(wrong <= (int)(job.nx * job.ny) / 200, "few pixels of channels");
 }
 
+// Maps without columns, rows, slices or images (none: a bit each) need no memory but counts, which
+// become 0.
+static void test_empty(int none) {
+    const tmap_u64 w = none & 1 ? 0 : 7, h = none & 2 ? 0 : 5, d = none & 4 ? 0 : 3;
+    static const int neighbours[] = {6, 18, 26};
+    const tmap_u64 poison[3] = {9, 9, 9};
+    tmap_u64 *count, got[3];
+    kit_case("%llu x %llu x %llu", w, h, d);
+    for (int k = 0; k < 6 * 8; ++k) { // types or kinds, neighbours, widths, batches
+        clear(), count = (tmap_u64 *)put(poison, sizeof poison);
+        const int type = k % 6, batch = k / 24;
+        threadmap_label_job of_map = {{0, w, h, 0, 0, k % 2, type, k / 6 % 2 ? 8 : 4},
+                                      0,
+                                      count,
+                                      k / 12 % 2,
+                                      batch,
+                                      batch ? d : 0,
+                                      0};
+        const threadmap_label3_job of_volume = {
+            0, w, h, d, 0, 0, 0, k / 6 % 2, type, neighbours[k / 6 % 3], 0, count, k / 24};
+        RETURNS(RUN(label3, &of_volume), 0), get(got, count, 8), expect(got[0] == 0, "a count");
+        if (!batch && !(none & 3)) continue; // a picture with cells
+        if (batch && type < THREADMAP_MASK) of_map.map.type = THREADMAP_BITS;
+        RETURNS(threadmap_copy(count, poison, sizeof poison, 0), 0);
+        RETURNS(RUN(label, &of_map), 0), get(got, count, sizeof got);
+        for (tmap_u64 z = 0; z < 3; ++z)
+            expect(got[z] == (z < (batch ? d : 1) ? 0 : 9), "counts of no cells");
+    }
+    clear(), count = (tmap_u64 *)put(poison, sizeof poison);
+    const threadmap_labels of = {0, w, h, d, 2, 0, 0};
+    threadmap_shape shape[2];
+    memset(shape, 5, sizeof shape);
+    const threadmap_shapes_job shapes = {of, (threadmap_shape *)put(shape, sizeof shape)};
+    RETURNS(RUN(shapes, &shapes), 0), get(shape, shapes.shapes, sizeof shape);
+    expect(shape[0].area == 0 && shape[1].area == 0, "shapes of no cells");
+    const threadmap_contacts_job contacts = {of, (threadmap_contact *)put(0, 64), 4, count};
+    RETURNS(RUN(contacts, &contacts), 0), get(got, count, 8), expect(got[0] == 0, "contacts");
+    const threadmap_dust_job dust = {of, 3};
+    RETURNS(RUN(dust, &dust), 0);
+    const threadmap_fill_job filled = {of, 0};
+    RETURNS(RUN(fill, &filled), 0);
+    clear();
+    if (!(none & 3)) return;
+    for (int type = 0; type < 3; ++type) {
+        const threadmap_map map = {0, w, h, 0, 0, 0, type, 8};
+        const threadmap_spill_job spill = {map, 0, 0, type % 2, THREADMAP_SPILL_BORDER};
+        RETURNS(RUN(spill, &spill), 0), clear();
+        const threadmap_flood_job flood = {map, 0, 0, 1, 0, type};
+        RETURNS(RUN(flood, &flood), 0), clear();
+    }
+    const threadmap_life_job life = {
+        {0, 0, 0, 0, 0, 0}, 0, 0, 3, 8, 12, 0, w, h, THREADMAP_PERIODIC_X | THREADMAP_PERIODIC_Y};
+    RETURNS(RUN(life, &life), 0), clear();
+}
+
 int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
     if (no_device()) return 77;
+    for (int none = 1; none < 8; ++none) test_empty(none);
     for (int round = 0; round < rounds; ++round) {
         test_label(), clear(), test_label3(), clear(), test_labels(), clear();
         test_fill(), clear(), test_water(0), clear(), test_water(1), clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_label: labels of components and their shapes, against a serial flood fill, cell by cell: all
 // types of cells, both connectivities and both forms of labels, sizes around the edges of blocks,
-// one row, one column, primes, 200 random small maps; devices of less shared memory, and plans for
+// one row, one column, primes, 200 random small maps; batches of images; devices of less shared memory, and plans for
 // them; maps without cells; floats below 2^-126; errors of earlier calls; and what is refused.
 #include "label_check.h"
 #include "flood_inputs.h"
@@ -30,6 +30,7 @@ typedef struct test_case {
     tmap_raster_map map;
     int form, kind;
     tmap_u64 seed;
+    tmap_u64 images, slice; // of a batch; 0: one picture
 } test_case;
 
 static const int types[TYPES] = {TMAP_RASTER_MASK, TMAP_RASTER_U8,  TMAP_RASTER_I16,
@@ -110,7 +111,9 @@ static cudaError_t run(const void *plan, const void *cells, void *workspace, voi
 
 static label_call call_of(const tmap_label_plan *plan, const void *cells, int again) {
     const label_call call = {cells,
-                             plan->map.pitch * plan->map.height * tmap_raster_size(plan->map.type),
+                             (plan->array.images ? plan->job.slice * plan->array.depth
+                                                 : plan->map.pitch * plan->map.height) *
+                                 tmap_raster_size(plan->map.type),
                              tmapi_label_most(&plan->map),
                              plan->workspace,
                              plan->array,
@@ -127,26 +130,45 @@ static tmap_label_plan plan_of(const tmap_raster_map *map, int form) {
     return plan;
 }
 
-static void check(const test_case *c) {
-    if (!check_turn()) return;
-    const int mark = kit_mark();
-    const tmap_u64 width = c->map.width, height = c->map.height;
-    const tmap_label_plan plan = plan_of(&c->map, c->form);
-    double *values = (double *)kit_host(width * height * sizeof *values);
-    const label_cells cells = {width, height, 1, c->map.connectivity, values};
-    void *in = kit_host(c->map.pitch * height * tmap_raster_size(c->map.type));
-    const label_call call = call_of(&plan, in, c->seed % 4 == 0);
-    kit_case("%llu x %llu, pitch %llu, type %d, connectivity %d, nodata %d %g, form %d, kind %d, "
-             "seed %llu",
-             width, height, c->map.pitch, c->map.type, c->map.connectivity, c->map.has_nodata,
-             c->map.nodata, c->form, c->kind, c->seed);
-    for (tmap_u64 y = 0; y < height; ++y)
+static tmap_label_plan images_plan_of(const test_case *c) {
+    tmap_label_plan plan;
+    CHECK(tmap_label_images_plan_make(&c->map, c->images, c->slice, c->form, &plan));
+    return plan;
+}
+
+// Makes the cells of a picture or of an image.
+static void fill(const test_case *c, void *in, double *values) {
+    const tmap_u64 width = c->map.width;
+    for (tmap_u64 y = 0; y < c->map.height; ++y)
         for (tmap_u64 x = 0; x < width; ++x) {
             cell_set(c, in, x, y, cell_value(c, (int)x, (int)y),
                      label_hash(c->seed + (y << 32) + x));
             values[y * width + x] = cell_get(c, in, x, y);
             if (!cell_belongs(c, values[y * width + x])) values[y * width + x] = NAN;
         }
+}
+
+static void check(const test_case *c) {
+    if (!check_turn()) return;
+    const int mark = kit_mark();
+    const tmap_u64 width = c->map.width, height = c->map.height, depth = c->images ? c->images : 1;
+    const tmap_label_plan plan = c->images ? images_plan_of(c) : plan_of(&c->map, c->form);
+    double *values = (double *)kit_host(width * height * depth * sizeof *values);
+    const label_cells cells = {width, height, depth, c->map.connectivity, values};
+    const tmap_u64 bytes =
+        (c->images ? c->slice : c->map.pitch * height) * tmap_raster_size(c->map.type);
+    char *in = (char *)kit_host(bytes * depth);
+    const label_call call = call_of(&plan, in, c->seed % 4 == 0);
+    kit_case("%llu x %llu, pitch %llu, type %d, connectivity %d, nodata %d %g, form %d, kind %d, "
+             "seed %llu, images %llu, slice %llu",
+             width, height, c->map.pitch, c->map.type, c->map.connectivity, c->map.has_nodata,
+             c->map.nodata, c->form, c->kind, c->seed, c->images, c->slice);
+    memset(in, (int)(c->seed % 256) | 1, bytes * depth); // also between rows and images
+    for (tmap_u64 z = 0; z < depth; ++z) {
+        test_case image = *c;
+        image.seed += z;
+        fill(&image, in + z * bytes, values + z * width * height);
+    }
     label_check(&cells, &call);
     kit_release(mark);
 }
@@ -166,6 +188,7 @@ static test_case make(tmap_u64 width, tmap_u64 height, int i, int kind) {
     if (c.map.type == TMAP_RASTER_BITS) c.map.pitch = (c.map.pitch + 31) / 32;
     if (c.seed / 16 % 3 == 0) c.form |= TMAP_LABEL_ROOTS;
     if (c.seed % 11 == 0) c.map.nodata = i % 2 ? 1e300 : -1e10;
+    c.images = c.slice = 0;
     return c;
 }
 
@@ -189,6 +212,23 @@ static void test_sizes(int full) {
                                  full ? i : i / KINDS / 2 + (i / KINDS % 2 ? TYPES : 0), i % KINDS);
         check(&c);
     }
+}
+
+// Images side by side and below each other, that fill a block's rows or not.
+static void test_batches(int full) {
+    static const tmap_u64 sizes[][3] = {{256, 70, 5},  {200, 150, 3}, {512, 66, 3},  {64, 65, 17},
+                                        {128, 128, 4}, {100, 9, 30},  {1030, 70, 3}, {1024, 64, 2},
+                                        {513, 5, 6},   {16, 16, 50},  {1, 200, 33},  {65, 130, 18},
+                                        {70, 3, 1},    {31, 7, 2}};
+    for (unsigned i = 0; i < COUNT(sizes) * (full ? KINDS : 1); ++i)
+        for (int k = 0; k < 8; ++k) { // types, connectivities, forms
+            const tmap_u64 *s = sizes[i % COUNT(sizes)];
+            test_case c = make(s[0], s[1], k / 2 * TYPES + k % 2 * (TYPES - 1),
+                               (int)kit_below(&label_random, KINDS));
+            c.form = k / 4, c.images = s[2];
+            c.slice = c.map.pitch * c.map.height + (c.seed % 5 == 0 ? c.seed % 77 : 0);
+            check(&c);
+        }
 }
 
 static void test_random(int maps) {
@@ -375,6 +415,69 @@ static void test_errors(void) {
     label_check_overlap(&call, 1);
 }
 
+// Plans of batches: their memory, and what is refused.
+static void test_images(void) {
+    const tmap_raster_map good = {50, 40, 2, 0, 0, TMAP_RASTER_BITS, 8};
+    tmap_raster_map bad = good;
+    tmap_label_plan plan, kept;
+    tmap_facts facts;
+    memset(&plan, 0x3c, sizeof plan), kept = plan;
+    kit_case("%s", "batches");
+    for (int type = 0; type < TMAP_RASTER_MASK; ++type) {
+        bad.type = type, bad.pitch = 50;
+        REFUSED(tmap_label_images_plan_make(&bad, 3, 2000, TMAP_LABEL_INT32, &plan));
+    }
+    REFUSED(tmap_label_images_plan_make(0, 3, 80, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label_images_plan_make(&good, 3, 80, TMAP_LABEL_INT32, 0));
+    REFUSED(tmap_label_images_plan_make(&good, 3, 79, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label_images_plan_make(&good, 3, 1ull << 60, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label_images_plan_make(&good, 1ull << 31, 80, TMAP_LABEL_INT32, &plan));
+    REFUSED(tmap_label_images_plan_make(&good, 3, 80, TMAP_LABEL_ROOTS, &plan));
+    REFUSED(tmap_label_images_plan_make(&good, 3, 80, 4, &plan));
+    expect(tmap_label_images_plan_of(&good, 3, 80, 0, 0, &plan) == TMAP_EINVAL, "no facts");
+    bad = good, bad.connectivity = 6;
+    REFUSED(tmap_label_images_plan_make(&bad, 3, 80, TMAP_LABEL_INT32, &plan));
+    bad = good, bad.width = bad.pitch = 1, bad.height = 100;
+    RETURNS(tmap_label_images_plan_make(&bad, 0x7fffffff, 100, TMAP_LABEL_INT32, &plan),
+            cudaErrorInvalidConfiguration);
+    expect(memcmp(&plan, &kept, sizeof plan) == 0, "plan written");
+    CHECK(tmap_label_images_plan_make(&bad, 0x7fffffff / 8, 100, TMAP_LABEL_INT32, &plan));
+    const tmap_raster_map large = {2048, 2048, 64, 0, 0, TMAP_RASTER_BITS, 4};
+    CHECK(tmap_label_images_plan_make(&large, 2048, 64 * 2048, TMAP_LABEL_INT32, &plan));
+    expect(plan.workspace > 1ull << 31 && plan.workspace < 1ull << 32, "a batch of bits");
+    const tmap_raster_map narrow = {512, 2048, 16, 0, 0, TMAP_RASTER_BITS, 4};
+    CHECK(tmap_label_images_plan_make(&narrow, 8192, 16 * 2048, TMAP_LABEL_INT32, &plan));
+    expect(plan.workspace > 5ull << 31 && plan.workspace < 7ull << 31, "images side by side");
+    for (int i = 0; i < 2; ++i) // bytes a cell: images of 600 to 2000 columns
+        for (tmap_u64 width = 600; width < 2000; width += width == 1000 ? 900 : 40) {
+            const double least = i ? 0.38 : 0.63, most = i ? 0.61 : 0.86;
+            const tmap_raster_map map = {width, 2000, width, 0, 0, TMAP_RASTER_MASK, 4};
+            facts.device.block_shared = kit_shared[i], facts.device.processors = 4;
+            HOLDS(tmap_label_images_plan_of(&map, 16, 2000 * width, 0, &facts, &plan) == TMAP_OK);
+            const double each = (double)plan.workspace / (32000.0 * (double)width);
+            EXPECT(least < each && each < most, "%g bytes a cell, %llu columns", each, width);
+        }
+    CHECK(tmap_label_images_plan_make(&good, 3, 80, TMAP_LABEL_INT64, &plan));
+    const label_call call = call_of(&plan, 0, 0);
+    label_check_refused(&call, 4, 1ull << 39);
+    label_check_overlap(&call, 3);
+    for (int i = 0; i < 7 * 4; ++i) { // without columns, rows or images: a bit each
+        const int none = i / 4 + 1;
+        const tmap_raster_map map = {none & 1 ? 0u : 50u,
+                                     none & 2 ? 0u : 40u,
+                                     64,
+                                     0,
+                                     0,
+                                     i % 2 ? TMAP_RASTER_MASK : TMAP_RASTER_BITS,
+                                     i % 4 < 2 ? 4 : 8};
+        const tmap_u64 images = none & 4 ? 0 : 3;
+        kit_case("%llu images of %llu x %llu", images, map.width, map.height);
+        CHECK(tmap_label_images_plan_make(&map, images, 64 * 40, i % 2, &plan));
+        const label_call empty = call_of(&plan, 0, 0);
+        label_check_empty(&empty, images);
+    }
+}
+
 // Maps of no columns or no rows have no component.
 static void test_empty(void) {
     for (int i = 0; i < 3 * TYPES; ++i) {
@@ -426,8 +529,10 @@ int main(void) {
     test_devices();
     test_errors();
     test_empty();
+    test_images();
     test_tiny();
     test_random(200);
+    test_batches(kit_full);
     test_sizes(kit_full);
     if (kit_full) test_large();
     return kit_end("test_label");

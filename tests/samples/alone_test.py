@@ -60,7 +60,7 @@ SNIPPETS = {
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}
 TIMED = ['29']  # compares the times of two launches
-READERS = ['19', '20', '38']  # take the name of a file, and include samples/files
+READERS = ['19', '20', '38', '39']  # take the name of a file, and include samples/files
 root = os.environ['TMAP_ROOT']
 samples = sorted((os.path.relpath(path, root)
                   for path in glob.glob(os.path.join(root, 'samples', '*', '[0-9]*.cu'))),

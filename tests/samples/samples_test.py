@@ -18,7 +18,7 @@ PICTURES = {'02_single_write': 2, '04_automaton': 4, '05_heat': 20, '07_distance
             '21_compact_life': 20, '22_walk_dimension': 3, '23_ising': 4,
             '26_components': 6, '30_sponge': 30, '31_life3': 100, '32_render': 100,
             '33_turned': 100, '35_lennard_jones': 3, '36_friends_of_friends': 5, '38_rmsd': 50,
-            '39_spill': 100, '41_segmentation': 6}
+            '39_spill': 100, '41_segmentation': 6, '43_torus': 100}
 
 
 def look(path, data, colours):

@@ -9,7 +9,8 @@
 //     cudaError_t error = tmap_ca_plan_make(tmap_fractal_carpet(), 6, 0, 1, &plan);
 //     if (!error) error = tmap_ca(&plan, tmap_ca_life(), a, b, stream);
 //
-// The matrix holds 0 outside the fractal. A step writes cells, and may write 0 beside them.
+// The matrix holds 0 outside the fractal. A step writes cells, and may write 0 beside them. Full
+// matrices of any sides, whose edges may meet: board_ca.h.
 #ifndef TMAP_FRACTAL_CA_H
 #define TMAP_FRACTAL_CA_H
 

@@ -21,7 +21,7 @@
 // In a matrix a warp walks down a tile with one lane per column and keeps three rows of
 // values; a lane takes the values to its left and right from the neighbouring lanes. A value
 // is loaded once for its tile, and once more for each other tile that it borders on. Compact
-// storage: see compact_stencil.h.
+// storage: see compact_stencil.h. Full matrices of any sides, whose edges may meet: board.h.
 #ifndef TMAP_FRACTAL_STENCIL_H
 #define TMAP_FRACTAL_STENCIL_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// label3.h: connected components of a volume with 6, 18 or 26 neighbours, or of each image of a
-// batch with 4 or 8. A mask has a byte or a bit a cell. A volume of values (U8, U16, I32, F32),
-// such as a segmentation, has components of one value each.
+// label3.h: connected components of a volume with 6, 18 or 26 neighbours. A mask has a byte or a
+// bit a cell. A volume of values (U8, U16, I32, F32), such as a segmentation, has components of one
+// value each. Batches of images: label.h.
 //
 // Components are numbered from 1 in the order of their first cells: slice by slice, row by row,
-// from left to right, as scipy.ndimage.label numbers them. In a batch each image begins with 1.
-// Cells of no component get 0. Labels are the same in every run and on every machine.
+// from left to right, as scipy.ndimage.label numbers them. Cells of no component get 0. Labels are
+// the same in every run and on every machine.
 //
 //     const tmap_label3_map map = {width, height, depth, width, width * height,
-//                                  TMAP_LABEL3_BYTES, 26};
+//                                  0, 0, TMAP_LABEL3_BYTES, 26};
 //     tmap_label3_plan plan;
 //     tmap_label3_plan_make(&map, TMAP_LABEL_INT32, &plan);
 //     cudaMalloc(&workspace, plan.workspace);
@@ -17,8 +17,7 @@
 // Axes of a volume may be periodic: 26 + TMAP_LABEL3_PERIODIC_X neighbours. A picture with such
 // axes is a volume of one slice, where 6 neighbours are 4 and 18 are 8.
 //
-// The images of a batch are labelled by label.h, several narrow ones side by side. For volumes,
-// neighbouring rows form a group if their cells of one column or of two neighbouring columns are
+// Neighbouring rows form a group if their cells of one column or of two neighbouring columns are
 // always neighbours: 2 rows of 2 slices with 26 neighbours, 2 rows with 18, one with 6.
 // The OR of the rows of a group, 32 cells a word, has runs of 1s. A run of a word is a node of a
 // forest: its cells are connected. Five launches, one more with periodic axes, two less for labels
@@ -41,6 +40,18 @@
 #include "label3_base.h"
 
 #if TMAP_CUDA && !TMAP_NVRTC
+
+// The argument of all kernels, which begins with that of most. periodic: a bit an axis. cells: of
+// the first column, row or slice of each such axis, 0 for other axes. nodata: the bits of the value
+// to leave out, in a word of smaller values of each, if has_nodata.
+typedef struct tmapi_label3_around {
+    tmapi_label3_job job;
+    tmap_u64 cells[3];
+    tmap_u32 periodic;
+    int roots; // of the plan
+    tmap_u32 nodata;
+    int has_nodata;
+} tmapi_label3_around;
 
 // ---- unions -------------------------------------------------------------------------------------
 //
@@ -456,8 +467,9 @@ TMAP_DEVICE void tmapi_label3_load(const char *from, tmap_u32 cells, tmap_u32 *m
 
 // Stores the planes of a word of values of a size in shared memory; at the sides of a tile also in
 // the workspace. Returns the word, where its runs start, and its ends. Collective for the block.
-TMAP_DEVICE uint4 tmapi_label3_pack_values(const tmapi_label3_job *job, tmap_u32 *memory, int side,
+TMAP_DEVICE uint4 tmapi_label3_pack_values(const tmapi_label3_around *a, tmap_u32 *memory, int side,
                                            const tmap_u32 size) {
+    const tmapi_label3_job *job = &a->job;
     const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1);
     const tmap_u32 number = blockIdx.x << log | i;
     const tmapi_label3_at at = tmapi_label3_place(job, number, 1);
@@ -468,13 +480,16 @@ TMAP_DEVICE uint4 tmapi_label3_pack_values(const tmapi_label3_job *job, tmap_u32
     tmap_u32 c[32], nan = 0, some = 0, differ = 1;
     tmapi_label3_load((const char *)job->cells + first * size, cells,
                       memory + i / 32 * 32 * (8 * size + 1), c, size);
-    if (size == 4 && tmapi_label3_kind(job) == TMAP_LABEL3_F32) {
+    if (size == 4 && job->kind == TMAP_LABEL3_F32) {
 #pragma unroll
         for (tmap_u32 k = 0; k < 32; ++k) {
             if (c[k] == 0x80000000u) c[k] = 0;
             if ((c[k] & 0x7fffffffu) > 0x7f800000u) nan |= 1u << k;
         }
     }
+    // From here on only whether values are equal counts: the one to leave out becomes 0.
+#pragma unroll
+    for (tmap_u32 k = 0; k < 8 * size; ++k) c[k] ^= a->nodata;
     uint4 word = {cells < 32 ? (1u << cells) - 1 : ~0u, 0, c[0] & ~0u >> (32 - 8 * size),
                   c[8 * size - 1] >> (32 - 8 * size)};
     tmapi_label3_planes(c, 8 * size);
@@ -484,36 +499,37 @@ TMAP_DEVICE uint4 tmapi_label3_pack_values(const tmapi_label3_job *job, tmap_u32
         memory[p << log | i] = c[p], some |= c[p], differ |= c[p] ^ c[p] << 1;
         if (side) planes[p << log] = c[p];
     }
-    word.x &= ~nan & (job->kind & TMAP_LABEL3_NOT_ZERO ? some : ~0u), word.y = word.x & differ;
+    word.x &= ~nan & (a->has_nodata ? some : ~0u), word.y = word.x & differ;
     return word;
 }
 
 // The same for values. Their planes are in shared memory until the runs of the tile are planted.
 static __global__ void __launch_bounds__(1u << (TMAPI_LABEL3_TILE - 1), 4)
-    tmapi_label3_local_values_kernel(tmapi_label3_job job) {
+    tmapi_label3_local_values_kernel(tmapi_label3_around a) {
     extern __shared__ uint4 tmapi_label3_memory[];
-    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1), size = tmap_label3_size(job.kind);
+    const tmapi_label3_job *job = &a.job;
+    const tmap_u32 i = threadIdx.x, log = tmapi_label3_log(1), size = tmap_label3_size(job->kind);
     uint4 *tile = tmapi_label3_memory;
     tmap_u64 *queue = (tmap_u64 *)(tile + (1u << log));
     tmap_u32 *parent = (tmap_u32 *)(queue + (2u << log));
     const tmapi_label3_forest f = {parent, tile, 0, queue + i / 32 * 64};
-    const tmapi_label3_at in = tmapi_label3_place(&job, i, 1);
-    const int side = in.y == 0 || (in.y + 1) >> job.ly || in.z == 0 || (in.z + 1) >> job.lz;
+    const tmapi_label3_at in = tmapi_label3_place(job, i, 1);
+    const int side = in.y == 0 || (in.y + 1) >> job->ly || in.z == 0 || (in.z + 1) >> job->lz;
     tmapi_label3_same same[5];
-    if (blockIdx.x == 0 && i == 0) *job.scan.counter = 0;
-    tile[i] = size == 1   ? tmapi_label3_pack_values(&job, parent, side, 1)
-              : size == 2 ? tmapi_label3_pack_values(&job, parent, side, 2)
-                          : tmapi_label3_pack_values(&job, parent, side, 4);
+    if (blockIdx.x == 0 && i == 0) *job->scan.counter = 0;
+    tile[i] = size == 1   ? tmapi_label3_pack_values(&a, parent, side, 1)
+              : size == 2 ? tmapi_label3_pack_values(&a, parent, side, 2)
+                          : tmapi_label3_pack_values(&a, parent, side, 4);
     __syncthreads();
 #pragma unroll 1
-    for (int k = 0; k < (job.neighbours == 6 ? 2 : 5); ++k) { // as in tmapi_label3_touch
+    for (int k = 0; k < (job->neighbours == 6 ? 2 : 5); ++k) { // as in tmapi_label3_touch
         const tmap_u32 y = in.y + (k > 2 ? 1u : k == 1 ? 0 : ~0u), z = in.z - (k > 0 && k < 4);
-        const tmap_u32 facing = (z << job.ly | y) << job.lx | in.x;
+        const tmap_u32 facing = (z << job->ly | y) << job->lx | in.x;
         const tmapi_label3_same none = {0, 0, 0};
-        const int there = (y >> job.ly | z >> job.lz) == 0;
+        const int there = (y >> job->ly | z >> job->lz) == 0;
         same[k] = there ? tmapi_label3_compare(parent + i, parent + facing, 8 * size) : none;
     }
-    tmapi_label3_local(&job, f, in, same, 1); // whose first barrier is after all reads of planes
+    tmapi_label3_local(job, f, in, same, 1); // whose first barrier is after all reads of planes
 }
 
 // Unites the runs of a tile with those of other tiles.
@@ -552,19 +568,10 @@ TMAP_DEVICE tmap_u32 tmapi_label3_run_of(const tmapi_label3_job *job, const tmap
 // 1 if two cells have one value.
 TMAP_DEVICE int tmapi_label3_equal(const tmapi_label3_job *job, const tmap_u32 *a,
                                    const tmap_u32 *b) {
-    const int kind = tmapi_label3_kind(job);
+    const int kind = job->kind;
     return tmapi_label3_value(job->cells, a[2] * job->slice + a[1] * job->pitch + a[0], kind) ==
            tmapi_label3_value(job->cells, b[2] * job->slice + b[1] * job->pitch + b[0], kind);
 }
-
-// The argument of all kernels of a volume, which begins with that of the others. periodic: a bit an
-// axis. cells: of the first column, row or slice of each such axis, 0 for other axes.
-typedef struct tmapi_label3_around {
-    tmapi_label3_job job;
-    tmap_u64 cells[3];
-    tmap_u32 periodic;
-    int roots; // of the plan
-} tmapi_label3_around;
 
 // Unites a cell at the start of a periodic axis with its neighbours at the end. i: its number among
 // these cells. Collective for the warp.
@@ -759,31 +766,25 @@ static __global__ void __launch_bounds__(TMAPI_LABEL3_HALF)
 
 // ---- labels -------------------------------------------------------------------------------------
 
-// Makes the plan of the labels of a volume or of a batch of images.
+// Makes the plan of the labels of a volume.
 // map: its ranges are at its type. form: of labels, TMAP_LABEL_INT32 or TMAP_LABEL_INT64, and
-// TMAP_LABEL_ROOTS for labels with gaps, which only a volume can have.
+// TMAP_LABEL_ROOTS for labels with gaps.
 // plan->workspace: for each cell 0.9 bytes with 26 neighbours, 1.4 with 18, 2.4 with 6; 5.8, 6.8 or
-// 8.8 for values of 1, 2 or 4 bytes; 1.5 for a batch of images of at most 512 columns and 0.4 to
-// 0.6 for wider ones, for which a device whose blocks have 64 KB of shared memory (7.5) takes 0.25
-// more; more for maps that fill their tiles in part.
-// Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of,
-// cudaErrorInvalidConfiguration for TMAP_ERANGE, or the error of a device query. Cost: calls that
-// do not wait for the device.
+// 8.8 for values of 1, 2 or 4 bytes; more for maps that fill their tiles in part.
+// Returns cudaErrorInvalidValue for TMAP_EINVAL of tmap_label3_plan_of and
+// cudaErrorInvalidConfiguration for TMAP_ERANGE. Cost: no call of CUDA.
 static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int form,
                                                 tmap_label3_plan *plan) {
-    tmap_facts facts;
-    const cudaError_t error = tmap_facts_get((const void *)tmapi_label_mask_kernel, &facts);
-    return error ? error : tmapi_launch_error(tmap_label3_plan_of(map, form, &facts, plan));
+    return tmapi_launch_error(tmap_label3_plan_of(map, form, plan));
 }
 
-// Labels the components of a volume, or of each image of a batch.
+// Labels the components of a volume.
 // plan: that of the map. All pointers are device memory that does not overlap. cells: at a multiple
 // of their size, bits of 4. workspace: plan->workspace bytes at a multiple of 16, with any content.
 // labels: width * height * depth int or long long (the form); that of column x, row y and slice z
-// is number (z * height + y) * width + x. count: receives the number of components, for a batch one
-// number an image; at a multiple of 8; not used for labels with gaps. Calls that run at the same
-// time need one workspace each. A map without cells needs none of these but `count`, whose numbers
-// become 0.
+// is number (z * height + y) * width + x. count: receives the number of components, at a multiple
+// of 8; not used for labels with gaps. Calls that run at the same time need one workspace each. A
+// map without cells needs none of these but `count`, which becomes 0.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer and for memory that overlaps, else
 // the launches' error.
 // Allocates nothing and does not synchronize, so the call can be captured.
@@ -792,15 +793,13 @@ static inline cudaError_t tmap_label3_plan_make(const tmap_label3_map *map, int 
 // Labels with gaps: 1 + that of the component's first cell, (z * height + y) * w + x, where w is
 // the width rounded up to a multiple of 32.
 // Example: two slices of 2 x 2 cells, 1 0 / 0 0 and 0 0 / 0 1: with 26 neighbours both cells get 1
-// and the count is 1; with 18 they get 1 and 2; as images both get 1, and the counts are 1 and 1.
+// and the count is 1; with 18 they get 1 and 2.
 static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *cells,
                                       void *workspace, void *labels, tmap_u64 *count,
                                       cudaStream_t stream) {
     tmapi_label3_around around;
     tmapi_label3_job *job = &around.job;
     if (!plan) return cudaErrorInvalidValue;
-    if (plan->array.images)
-        return tmap_label(&plan->batch, cells, workspace, labels, count, stream);
     const int values = plan->map.kind > TMAP_LABEL3_BITS;
     const tmap_u32 size = tmap_label3_size(plan->map.kind);
     const tmap_u64 row =
@@ -815,6 +814,7 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
     around.job = plan->job, job->cells = cells, job->labels = labels;
     tmapi_label3_divide(job, (tmap_u64)workspace);
     job->scan.total = count, around.roots = plan->roots;
+    around.has_nodata = tmapi_label3_nodata(&plan->map, &around.nodata);
     around.periodic = (tmap_u32)plan->map.neighbours >> 8;
     around.cells[0] = around.periodic & 1 ? plan->map.height * plan->map.depth : 0;
     around.cells[1] = around.periodic & 2 ? plan->map.width * plan->map.depth : 0;

@@ -1,44 +1,42 @@
 // SPDX-License-Identifier: MIT
-// label3_base.h: what label3.h labels: a volume or a batch of images, its words of 32 cells and the
-// runs of these; and the plan and the job of its kernels.
+// label3_base.h: what label3.h labels: a volume, its words of 32 cells and the runs of these; and
+// the plan and the job of its kernels.
 #ifndef TMAP_RASTER_LABEL3_BASE_H
 #define TMAP_RASTER_LABEL3_BASE_H
 
-#include "label.h"
+#include "label_base.h"
 
 // ---- plans and jobs -----------------------------------------------------------------------------
 
-// Kinds of cells: masks, and of volumes also values, whose components are of one value each.
+// Kinds of cells: masks; and values, whose components are of one value each.
 #define TMAP_LABEL3_BYTES 0 // 0 belongs to no component; all other values are equal
 #define TMAP_LABEL3_BITS  1 // 32 cells a word, from the lowest bit on; rows begin at words
 #define TMAP_LABEL3_U8    2
 #define TMAP_LABEL3_U16   3 // or I16: only whether values are equal counts
 #define TMAP_LABEL3_I32   4
 #define TMAP_LABEL3_F32   5 // NaN belongs to no component; -0 is 0
-// Added to a kind of values: 0 belongs to no component.
-#define TMAP_LABEL3_NOT_ZERO 8
 
-// Added to the neighbours of a volume: axes that are periodic, as longitudes are. The first and the
+// Added to the neighbours: axes that are periodic, as longitudes are. The first and the
 // last column, row or slice are neighbours.
 #define TMAP_LABEL3_PERIODIC_X 0x100
 #define TMAP_LABEL3_PERIODIC_Y 0x200
 #define TMAP_LABEL3_PERIODIC_Z 0x400
 
-// A volume, or a batch of images. The cell of column x, row y and slice z is number
+// A volume. The cell of column x, row y and slice z is number
 // z * slice + y * pitch + x; in a mask of bits it is bit x % 32 of word
 // z * slice + y * pitch + x / 32, and bits beyond the width may have any value.
 typedef struct tmap_label3_map {
-    tmap_u64 width, height, depth; // columns, rows, and slices or images: 0 to 2^31 - 1
+    tmap_u64 width, height, depth; // columns, rows and slices: 0 to 2^31 - 1
     tmap_u64 pitch;                // cells or words from a row to the next, below 2^32
     tmap_u64 slice;                // from a slice to the next: pitch * height to 2^60 - 1
-    int kind;                      // of cells: TMAP_LABEL3_BYTES, ...
-    int neighbours; // volumes: 6: over faces; 18: over edges too; 26: over corners too
-                    // batches of images, which are masks: 4: over edges; 8: over corners too
+    double nodata; // cells of this value belong to no component, if has_nodata; not of masks
+    int has_nodata;
+    int kind;       // of cells: TMAP_LABEL3_BYTES, ...
+    int neighbours; // 6: over faces; 18: over edges too; 26: over corners too
 } tmap_label3_map;
 
 // Bytes of a cell of a kind: 1, 2 or 4; of a word of bits 4.
 TMAP_FN tmap_u32 tmap_label3_size(int kind) {
-    kind &= ~TMAP_LABEL3_NOT_ZERO;
     return kind == TMAP_LABEL3_BYTES || kind == TMAP_LABEL3_U8 ? 1
            : kind == TMAP_LABEL3_U16                           ? 2
                                                                : 4;
@@ -82,26 +80,24 @@ typedef struct tmapi_label3_job {
                  // of a tile one after the other
 } tmapi_label3_job;
 
-// A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: of a volume,
-// with null addresses. batch: of images.
+// A plan, made by tmap_label3_plan_make. workspace: bytes that tmap_label3 needs. job: with null
+// addresses.
 typedef struct tmap_label3_plan {
     tmap_label3_map map;
     tmap_label_array array; // of the labels
     tmap_u64 workspace;
     tmapi_label3_job job;
-    tmap_label_plan batch;
     int roots; // 1: labels with gaps
 } tmap_label3_plan;
 
-// At least as many components as a volume, or an image of a batch, can have.
+// At least as many components as a volume can have.
 TMAP_FN tmap_u64 tmapi_label3_most(const tmap_label3_map *map) {
-    const tmap_u64 w = map->width, h = map->height;
+    const tmap_u64 w = map->width, h = map->height, d = map->depth;
     const int n = map->neighbours & 0xff;
-    const tmap_u64 d = n == 4 || n == 8 ? 1 : map->depth;
     const tmap_u64 quarter = (w + 1) / 2 * ((h + 1) / 2);
     if (map->kind > TMAP_LABEL3_BITS) return tmap_mul_saturate(w * h, d);
     if (n == 26) return tmap_mul_saturate(quarter, (d + 1) / 2);
-    if (n % 10 == 8) return tmap_mul_saturate(quarter, d);
+    if (n == 18) return tmap_mul_saturate(quarter, d);
     return tmap_mul_saturate(w * h, d) / 2 + (w & h & d & 1);
 }
 
@@ -123,59 +119,49 @@ TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
     return end;
 }
 
-// Makes the plan of a batch of images from the plan's map.
-TMAP_FN int tmapi_label3_batch(const tmap_facts *facts, tmap_label3_plan *p) {
-    const tmap_label3_map *map = &p->map;
-    tmapi_label_job *job = &p->batch.job;
-    const tmap_raster_map image = {map->width, map->height,      map->pitch,     0,
-                                   0,          TMAP_RASTER_MASK, map->neighbours};
-    int code;
-    p->batch.map = image, p->batch.array = p->array, p->batch.roots = 0;
-    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
-    job->images = map->depth, job->slice = map->slice;
-    job->type = TMAP_RASTER_MASK, job->bits = map->kind == TMAP_LABEL3_BITS;
-    job->eight = map->neighbours == 8, job->wide = p->array.form;
-    job->has_nodata = job->nodata = 0;
-    job->top = 0, job->bottom = map->height, job->seams = 0;
-    if ((code = tmapi_label_plan_end(facts, &p->batch)) == TMAP_OK)
-        p->workspace = p->batch.workspace;
-    return code;
+// Gets the bits of the value to leave out, repeated in a word of smaller values. Returns 1 if a
+// cell can have it.
+TMAP_FN int tmapi_label3_nodata(const tmap_label3_map *map, tmap_u32 *bits) {
+    const tmap_raster_map of = {0, 0, 0, map->nodata, map->has_nodata, TMAP_RASTER_F32, 4};
+    const tmap_u32 size = tmap_label3_size(map->kind);
+    const double v = map->nodata, values = size == 1 ? 256 : size == 2 ? 65536 : 4294967296.0;
+    int same;
+    *bits = 0;
+    if (map->kind == TMAP_LABEL3_F32) {
+        same = tmapi_raster_nodata(&of, (int *)bits);
+    } else {
+        same = map->kind > TMAP_LABEL3_BITS && map->has_nodata && v >= -values / 2 && v < values &&
+               (double)(tmap_i64)v == v;
+        if (same) *bits = (tmap_u32)(tmap_i64)v;
+        if (size == 1) *bits = (*bits & 0xff) * 0x01010101u;
+        if (size == 2) *bits = (*bits & 0xffff) * 0x00010001u;
+    }
+    return same;
 }
 
-// Makes the plan of tmap_label3_plan_make from facts, for the shared memory that a block can have.
-// map, form: as there. Writes *plan only on success. Returns TMAP_EINVAL for a null pointer, an
-// argument outside its range, a batch of values, with periodic axes or for labels with gaps, and
-// TMAP_LABEL_INT32 for a volume or an image that may have more than 2^31 - 1 components;
-// TMAP_ERANGE for a batch above about 10^11 cells, for a volume above about 4 * 10^9 cells of
+// Makes the plan of tmap_label3_plan_make without a call of CUDA. Writes *plan only on success.
+// Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
+// volume that may have more than 2^31 - 1 components; TMAP_ERANGE above about 4 * 10^9 cells of
 // values, 8 * 10^9 of a mask with 6 neighbours, 17 * 10^9 with 18, 34 * 10^9 with 26, and for fewer
 // in maps that fill their tiles in part.
-TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, const tmap_facts *facts,
-                                tmap_label3_plan *plan) {
+TMAP_FN int tmap_label3_plan_of(const tmap_label3_map *map, int form, tmap_label3_plan *plan) {
     tmap_label3_plan p;
     tmapi_label3_job *job = &p.job;
     tmap_u64 words, tiles;
-    int n, kind, values;
+    int n, values;
     tmap_u32 log[3];
-    if (!map || !plan || !facts) return TMAP_EINVAL;
-    kind = map->kind & ~TMAP_LABEL3_NOT_ZERO, values = kind > TMAP_LABEL3_BITS;
-    if ((unsigned)kind > TMAP_LABEL3_F32 || (kind != map->kind && !values)) return TMAP_EINVAL;
+    if (!map || !plan || (unsigned)map->kind > TMAP_LABEL3_F32) return TMAP_EINVAL;
     n = map->neighbours & 0xff, words = (map->width + 31) / 32;
+    values = map->kind > TMAP_LABEL3_BITS;
     p.roots = (form & TMAP_LABEL_ROOTS) != 0, form &= ~TMAP_LABEL_ROOTS;
     p.map = *map, p.array.width = map->width, p.array.height = map->height;
-    p.array.depth = map->depth, p.array.form = form, p.array.images = n == 4 || n == 8;
+    p.array.depth = map->depth, p.array.form = form, p.array.images = 0;
     if (!tmapi_label_is_array(&p.array)) return TMAP_EINVAL;
-    if (n != 4 && n != 8 && n != 6 && n != 18 && n != 26) return TMAP_EINVAL;
-    if ((values || map->neighbours != n || p.roots) && p.array.images) return TMAP_EINVAL;
-    if ((unsigned)map->neighbours >> 8 > 7) return TMAP_EINVAL;
-    if (map->pitch < (kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
+    if ((n != 6 && n != 18 && n != 26) || (unsigned)map->neighbours >> 8 > 7) return TMAP_EINVAL;
+    if (map->pitch < (map->kind == TMAP_LABEL3_BITS ? words : map->width) || map->pitch >> 32 ||
         map->slice < map->pitch * map->height || map->slice >> 60)
         return TMAP_EINVAL;
     if (form == TMAP_LABEL_INT32 && tmapi_label3_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    if (p.array.images) {
-        const int code = tmapi_label3_batch(facts, &p);
-        if (code == TMAP_OK) *plan = p;
-        return code;
-    }
     job->cells = 0, job->labels = 0;
     job->pitch = map->pitch, job->slice = map->slice;
     job->width = (tmap_u32)map->width, job->height = (tmap_u32)map->height;
@@ -309,11 +295,6 @@ TMAP_DEVICE tmap_u64 tmapi_label3_first(const tmapi_label3_job *job, tmap_u32 ru
 }
 
 // ---- values -------------------------------------------------------------------------------------
-
-// The kind of values of a job, without NOT_ZERO.
-TMAP_DEVICE int tmapi_label3_kind(const tmapi_label3_job *job) {
-    return job->kind & ~TMAP_LABEL3_NOT_ZERO;
-}
 
 // Value i of some cells as bits, equal for equal values that belong to components.
 TMAP_DEVICE tmap_u32 tmapi_label3_value(const void *cells, tmap_u64 i, const int kind) {

@@ -172,6 +172,26 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     return TMAP_OK;
 }
 
+// Checks a map and begins its plan, that of one picture.
+TMAP_FN int tmapi_label_plan_begin(const tmap_raster_map *map, int form, tmap_label_plan *p) {
+    tmapi_label_job *job = &p->job;
+    if (!tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) || map->pitch >> 32 ||
+        (unsigned)form > (TMAP_LABEL_INT64 | TMAP_LABEL_ROOTS))
+        return TMAP_EINVAL;
+    p->roots = form / TMAP_LABEL_ROOTS, form %= TMAP_LABEL_ROOTS;
+    if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
+    p->map = *map;
+    p->array.width = map->width, p->array.height = map->height, p->array.depth = 1;
+    p->array.form = form, p->array.images = 0;
+    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
+    job->images = 1, job->slice = 0, job->bits = map->type == TMAP_RASTER_BITS;
+    job->type = job->bits ? TMAP_RASTER_MASK : map->type;
+    job->top = 0, job->bottom = map->height, job->seams = 0;
+    job->eight = map->connectivity == 8, job->wide = form;
+    job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
+    return TMAP_OK;
+}
+
 // Makes the plan of tmap_label_plan_make from facts, for the shared memory that a block can have.
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
 // TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
@@ -185,26 +205,30 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
 TMAP_FN int tmap_label_plan_of(const tmap_raster_map *map, int form, const tmap_facts *facts,
                                tmap_label_plan *plan) {
     tmap_label_plan p;
-    tmapi_label_job *job = &p.job;
-    int code;
-    if (!tmapi_raster_valid(map, 0, TMAP_RASTER_BITS) || map->pitch >> 32 ||
-        (unsigned)form > (TMAP_LABEL_INT64 | TMAP_LABEL_ROOTS) || !facts || !plan)
-        return TMAP_EINVAL;
-    p.roots = form / TMAP_LABEL_ROOTS, form %= TMAP_LABEL_ROOTS;
-    if (form == TMAP_LABEL_INT32 && tmapi_label_most(map) > 0x7fffffff) return TMAP_EINVAL;
-    p.map = *map;
-    p.array.width = map->width, p.array.height = map->height, p.array.depth = 1;
-    p.array.form = form, p.array.images = 0;
-    job->width = map->width, job->height = map->height, job->pitch = map->pitch;
-    job->images = 1, job->slice = 0, job->bits = map->type == TMAP_RASTER_BITS;
-    job->type = job->bits ? TMAP_RASTER_MASK : map->type;
-    job->top = 0, job->bottom = map->height, job->seams = 0;
-    job->eight = map->connectivity == 8, job->wide = form;
-    job->has_nodata = tmapi_raster_nodata(map, &job->nodata);
-    if ((code = tmapi_label_plan_end(facts, &p)) != TMAP_OK) return code;
-    if (p.roots && !form && (job->by * job->rows * job->bx) << job->shift > 0x7fffffff)
+    const tmapi_label_job *job = &p.job;
+    int code = facts && plan ? tmapi_label_plan_begin(map, form, &p) : TMAP_EINVAL;
+    if (code == TMAP_OK) code = tmapi_label_plan_end(facts, &p);
+    if (code != TMAP_OK) return code;
+    if (p.roots && !job->wide && (job->by * job->rows * job->bx) << job->shift > 0x7fffffff)
         return TMAP_EINVAL;
     *plan = p;
+    return TMAP_OK;
+}
+
+// Makes the plan of tmap_label_images_plan_make from facts. Writes *plan only on success. Returns
+// TMAP_EINVAL for a null pointer and an argument outside its range, TMAP_ERANGE above about 10^11
+// cells.
+TMAP_FN int tmap_label_images_plan_of(const tmap_raster_map *map, tmap_u64 images, tmap_u64 slice,
+                                      int form, const tmap_facts *facts, tmap_label_plan *plan) {
+    tmap_label_plan p;
+    int code = facts && plan ? tmapi_label_plan_begin(map, form, &p) : TMAP_EINVAL;
+    if (code == TMAP_OK && (p.roots || map->type < TMAP_RASTER_MASK || images >> 31 ||
+                            slice < map->pitch * map->height || slice >> 60))
+        code = TMAP_EINVAL;
+    if (code != TMAP_OK) return code;
+    p.array.depth = images, p.array.images = 1;
+    p.job.images = images, p.job.slice = slice;
+    if ((code = tmapi_label_plan_end(facts, &p)) == TMAP_OK) *plan = p;
     return code;
 }
 

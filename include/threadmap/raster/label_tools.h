@@ -241,7 +241,7 @@ static inline cudaError_t tmapi_label_edit_run(const tmapi_label_edit *job, cuda
 }
 
 // Removes small components: their cells get label 0. The other labels stay, so numbers have gaps;
-// tmap_label3 of these labels, TMAP_LABEL3_I32 + TMAP_LABEL3_NOT_ZERO, numbers them without.
+// tmap_label3 of these labels, TMAP_LABEL3_I32 without 0 (nodata), numbers them without.
 // of, labels, shapes, components: as of tmap_label_measure. least: cells of the smallest component
 // that stays.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, an argument outside its range and
