@@ -8,7 +8,7 @@
 #include "ask_search.h"
 
 #if BENCH_DP
-static const tmap_u32 published_threads[] = {256, 256, 256, 512, 512, 256};
+static const tmap_u32 published_threads[] = {256, 256, 256, 512, 512, 256, 512, 256};
 
 typedef struct published_job {
     const sweep *s;
@@ -34,7 +34,7 @@ static void published_run(void *context) {
 static tmap_u64 published_children(tmap_u32 n, tmap_ask_params a, int form) {
     const tmap_u32 levels = levels_of(n, a);
     const tmap_u64 parts = tmap_region_parts(a.g, a.r, levels - 1);
-    return form == TMAP_PUBLISHED_DP_MBR ? 2 * parts * parts : parts * parts / (a.r * a.r) * 2;
+    return form != TMAP_PUBLISHED_DP_SBR ? 2 * parts * parts : parts * parts / (a.r * a.r) * 2;
 }
 
 // One subdivision by one form, verified and timed.
@@ -46,7 +46,8 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     memset(&j, 0, sizeof j);
     j.s = s, j.m = m;
     j.how.form = form, j.how.a = a, j.how.threads = published_threads[form], j.how.lost = s->lost;
-    if ((form == TMAP_PUBLISHED_DP_SBR || form == TMAP_PUBLISHED_DP_MBR) &&
+    if ((form == TMAP_PUBLISHED_DP_SBR || form == TMAP_PUBLISHED_DP_MBR ||
+         form == TMAP_PUBLISHED_DP_SBR_RUN) &&
         published_children(m->nx, a, form) > 1u << 19)
         return; // more launches than a device keeps pending
     bench_key_text(&row, "part", "published");

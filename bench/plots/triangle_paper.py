@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The claims of the paper about triangles beside what was measured."""
-from .results import Results
-from .text import (CLAIMS, NOTHING, UNKNOWN, beside, between, claim, order, same, sig, span, stated, table,
+from .results import Results, pick
+from .text import (CLAIMS, NOTHING, UNKNOWN, beside, between, claim, farthest, order, same, sig, span, stated, table,
                    up_to, whole)
 
 PAPER_RHO, PAPER_N = 16, 30720  # blocks of 16 x 16, N up to 30720
 PAPER_MAPS = ("ltm_sqrt", "ltm_newton", "ltm_rsqrt", "rb", "rec", "utm")  # which it gives times of
 TRIANGLE_NAMES = {"ltm_sqrt": "LTM-X", "ltm_newton": "LTM-N", "ltm_rsqrt": "LTM-R",
-                  "ltm_exact": "exact", "rb": "RB", "rec": "REC", "utm": "UTM",
+                  "ltm_exact": "exact", "rb": "RB", "rec": "REC", "utm": "UTM", "h": "H",
                   "utm_blocks": "UTM, blocks", "utm_blocks_sqrt": "UTM, blocks, sqrt",
                   "utm_blocks_rsqrt": "UTM, blocks, rsqrt"}
 
@@ -137,7 +137,7 @@ def claims_of_roots(c):
         found = c.gain(variant)
         if found:
             c.add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", sig(found),
-                  stated(found, said), "the start of blocks hides the map")
+                  stated(found, said), "the start of blocks hides the map" if variant == "ltm_sqrt" else "the same")
     found = [c.gain(v) for v, _ in roots]
     if all(found):
         c.add("Fig. 3: LTM-R is ahead of BB, LTM-X behind", "yes", ", ".join(
@@ -344,6 +344,42 @@ def claims_of_forms(c):
               None, "scattered writes take EDM's time; as printed, in single precision, right up to N = 4096")
 
 
+# Works of bench/triangle/triangle_works.h.
+MORE_WORKS = {"zero": "the map alone", "life": "the Game of Life", "collide": "collisions",
+              "edm_shared": "EDM-4D in shared memory"}
+
+
+def claims_of_works(c):
+    """Works that a td-problem may be, and the map of 2023 in all works; at N = c.n."""
+    gains = {title: {row["variant"]: row["i"] for row in pick(c.results.at(work), size=c.n, rho=PAPER_RHO) if "i" in row}
+             for work, title in MORE_WORKS.items()}
+    gains = {title: found for title, found in gains.items() if {"h", "ltm_rsqrt", "rb"} <= set(found)}
+    for d in (0, *c.edm):
+        found = {v: c.gain(v, d) for v in (*PAPER_MAPS, "ltm_exact", "h")}
+        if found["h"]:
+            gains[work_of(d)] = {v: i for v, i in found.items() if i}
+    if not gains:
+        return
+    h = {work: found["h"] for work, found in gains.items()}
+    c.add("map H (FGCS 2023, arXiv 2208.11617), 2-simplices", "1.2 to 2.0", "; ".join(
+        f"{work} {sig(i)}" for work, i in h.items()), between(farthest(h.values(), 1.5), 1.2, 2.0),
+          "a launch for each bit of N / ρ")
+    best = {work: found["h"] / max(i for v, i in found.items() if v != "h") for work, found in gains.items()}
+    c.add("map H is on par with the fastest", "on par", f"{sig(min(best.values()))} to {sig(max(best.values()))} times "
+          "the speed of the fastest other map", same([1, *best.values()]))
+    shared = gains.pop(MORE_WORKS["edm_shared"], None)
+    more = {title: found for title, found in gains.items() if title in MORE_WORKS.values()}
+    if more:
+        c.add("I of LTM-R, RB, REC, UTM", "-", "; ".join(
+            f"{title} " + ", ".join(sig(found.get(v)) for v in ("ltm_rsqrt", "rb", "rec", "utm"))
+            for title, found in more.items()), None)
+    if shared:
+        c.add("EDM-4D in shared memory: LTM is the fastest (arXiv 1609.01490)", "yes", ", ".join(
+            f"{TRIANGLE_NAMES[v]} {sig(shared[v])}" for v in ("ltm_rsqrt", "rb", "rec") if v in shared),
+              order((shared["ltm_rsqrt"], shared[v]) for v in ("rb", "rec") if v in shared),
+              "a block of RB may have cells of both halves")
+
+
 def measured(data):
     """Whether the paper's map was, in its set-up."""
     return triangle_rows(data["triangle"], 0, variant="ltm_rsqrt")
@@ -368,7 +404,7 @@ def table_triangle_claims(data):
         return NOTHING
     c, published = Claims(results), claims_as_published(results)
     for claims in (claims_of_roots, claims_of_dummy, claims_of_edm, claims_of_model,
-                   claims_of_outlook, claims_of_forms):
+                   claims_of_outlook, claims_of_forms, claims_of_works):
         claims(c)
     theirs = {row[0] for row in published if row[3] != "-"}
     ours = [row for row in c.rows if f"{row[0]}, as published" not in theirs]
