@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The claims of the fractals' paper beside what was measured."""
 from .results import DTYPES, ENGINE, RHOS, WORKS, Results, least, pick, ratio, side
-from .text import CLAIMS, UNKNOWN, below, beside, between, claim, farthest, order, sig, stated, table, up_to
+from .text import CLAIMS, UNKNOWN, below, beside, between, claim, farthest, order, same, sig, stated, table, up_to
 
 # The largest levels of the paper: RD and CA ended one earlier for want of memory.
 PAPER_LEVELS = {"sw": 16, "rd": 15, "ca": 15}
@@ -294,6 +294,22 @@ def claims_box(data):
     return rows
 
 
+def claims_ltl(data):
+    """Automata of radius r on a board: bench_ltl. Constant: the largest time and the least."""
+    rows = data["ltl"].pick(work="ltl")
+    n = max((row["size"] for row in rows), default=None)
+    ms = {name: {row["radius"]: row["ms"] for row in rows if row["size"] == n and row["variant"] == name}
+          for name in ("box", "sums")}
+    gains = {r: ms["box"][r] / ms["sums"][r] for r in ms["sums"] if r in ms["box"]}
+    if not gains:
+        return []
+    return [claim("Larger than Life (CAT, arXiv 2406.17284: tensor cores): × a thread for each cell", "up to 101 times",
+                  ", ".join(f"{sig(gain)} (r = {r})" for r, gain in gains.items()) + f", n = {n}",
+                  up_to(gains.values(), 101), "sums of bytes, no tensor cores; a program of the bench"),
+            claim("the same: constant time", "r = 1 to 16", ", ".join(f"{sig(time)} ms" for time in ms["sums"].values()),
+                  same(ms["sums"].values()))]
+
+
 def table_fractal_claims(data):
     """What the paper says of the gasket, beside what was measured here."""
     results, published = paper_results(data), published_results(data)
@@ -305,7 +321,8 @@ def table_fractal_claims(data):
     theirs[f"best ρ of BB, SW, RD, CA, {PUBLISHED}"] = THEIR_DATA["best ρ of BB, SW, RD, CA"]
     data_of = {title: said for title, said in {**theirs, **THEIR_DATA}.items()
                if not rows or not title.startswith("× BB") or PUBLISHED in title}  # once
-    return table(["gasket", *CLAIMS[1:]], beside(rows + ours + claims_fig11(results), data_of) + claims_box(data))
+    return table(["gasket", *CLAIMS[1:]], beside(rows + ours + claims_fig11(results), data_of) + claims_box(data)
+                 + claims_ltl(data))
 
 
 def table_fractal_forms(data):
