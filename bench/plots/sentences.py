@@ -113,8 +113,6 @@ PAPERS = (
     ("With a block for each tile unrolling is {2} to {2} times as fast as the published launch; the table "
      "is {2} to {2} times as fast",
      *(of_works(pick, lambda work, index=index: in_box(work, index)) for index in (0, 1) for pick in (min, max))),
-    ("their sub-boxes take {1} to {1} times as long as the published launch",
-     *(of_works(pick, lambda work: ratio(in_box(work, 2), in_box(work, 0))) for pick in (min, max))),
     # triangles
     ("{2}, {2} and {2} times at N = 30720 in the dummy, by LTM-X, LTM-N and LTM-R; {2}, {2} and {2} in EDM "
      "with one feature", *(lambda data, _, d=d, root=root: triangle_gain(data["triangle"], d, 30720, root)
