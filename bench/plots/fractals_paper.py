@@ -52,6 +52,14 @@ def published_results(data):
                              for row in rows]})
 
 
+def published_tensor(data):
+    """The same for figure 11: shuffles and variants 1 and 2 on tensor cores, under the names of a block for each tile."""
+    names = {"published_lambda": {"variant": "lambda_block"},
+             **{f"published_wmma{form}": {"variant": "wmma_fp16", "form": form, "tiles_per_block": 1} for form in (1, 2)}}
+    return Results({"rows": [{**row, **names[row["variant"]], "dtype": DTYPES[row["work"]]}
+                             for row in data["fractal"].pick(work=tuple(WORKS), variant=tuple(names))]})
+
+
 def box_row(results, work, size, rho, variant, **more):
     """The gasket's row of a launch of blocks of side rho, or None."""
     return least(pick(results.at(work, "gasket", size), variant=variant, rho=rho, **more))
@@ -191,8 +199,8 @@ def claims_fig11(results):
         return f"variant {variant} over shuffles, {work.upper()}, {gpus}"
 
     def here(work, variant):
-        return f"{percents(found[work, variant])} " \
-               f"({percents(tensor_gains(results, work, variant, exact=True))})"
+        exact = tensor_gains(results, work, variant, exact=True)
+        return percents(found[work, variant]) + (f" ({percents(exact)})" if exact else "")
     for work, variant, gpus, percent in FIG11_GAINS:
         if found[work, variant]:
             rows.append(claim(title(work, variant, gpus), f"up to {percent}%", here(work, variant),
@@ -324,7 +332,11 @@ def table_fractal_claims(data):
     theirs[f"best ρ of BB, SW, RD, CA, {PUBLISHED}"] = THEIR_DATA["best ρ of BB, SW, RD, CA"]
     data_of = {title: said for title, said in {**theirs, **THEIR_DATA}.items()
                if not rows or not title.startswith("× BB") or PUBLISHED in title}  # once
-    return table(["gasket", *CLAIMS[1:]], beside(rows + ours + claims_fig11(results), data_of) + claims_box(data)
+    tensor = claims_fig11(published_tensor(data))
+    theirs_too = {row[0] for row in tensor}
+    tensor = [[f"{row[0]}, {PUBLISHED}", *beside([row], data_of)[0][1:]] for row in tensor]
+    tensor += beside([row for row in claims_fig11(results) if row[0] not in theirs_too], data_of)
+    return table(["gasket", *CLAIMS[1:]], beside(rows + ours, data_of) + tensor + claims_box(data)
                  + claims_ltl(data))
 
 
