@@ -93,7 +93,7 @@ def claims_of_speed(c):
         slower = [c.ratios((run,), (published,)) for run, published in zip(RUN, (PUBLISHED_ASKS[0], PUBLISHED_DPS[0]))]
         c.add("the same, as the authors' code has both", "on all GPUs", f"{span(gains.values())} times; times as long as "
               f"the forms as described: ASK {span(slower[0].values())}, DP {span(slower[1].values())}",
-              order((gain, 1) for gain in gains.values()), "DP launches each filled region and leaf as a block")
+              order((gain, 1) for gain in gains.values()), "each filled region and leaf of DP is a launch")
     gains = c.ratios(DPS, (FLAT,))
     if gains:
         c.add("DP against a flat grid of regions", "not compared",

@@ -626,7 +626,7 @@ def check_claims():
     ltl = [{**row("ltl", variant, "board", 64, time), "radius": r} for variant, r, time in (
         ("box", 1, 2.0), ("box", 16, 300.0), ("sums", 1, 1.0), ("sums", 16, 3.0))]
     expect("CAT", [line[2:4] for line in lines("fractal-claims", of(ltl=ltl))], [
-        ["2.00 (r = 1), 100 (r = 16), n = 64", "agrees"], ["1.00 ms, 3.00 ms", "differs"]])
+        ["2.00 (r = 1), 100 (r = 16), n = 64", "agrees"], ["1.00 to 3.00 ms", "differs"]])
     simplex = [row(work, variant, "simplex", 64, time, 8, threads=1) for work in ("dummy3", "write3")
                for variant, time in (("bb", 6.0), ("simplex_blocks", 2.0), ("simplex_h", 4.0))]
     expect("map H, 3-simplices", [line[1:4] for line in lines("simplex-claims", of(simplex=simplex)) if "map H" in line[0]], [

@@ -6,7 +6,7 @@
 //     all maps    a block of rho x rho threads, a constant, for each tile; each thread has a place
 //     lambda      the first warp finds the tile, a level for each lane, and shares it: a barrier
 //     variant 1   the first warp finds it by a product in half precision (wmma.h): a barrier
-//     variant 2   the same for four tiles of side rho / 2, of which a block consists; not in CA
+//     variant 2   the same for the four tiles of side rho / 2 of a block; not in CA
 //     SW          bytes; BB ends blocks above the diagonal at once
 //     RD          integers; every block, also an empty one, adds all of its places, waits five
 //                 times and adds its sum to a double
