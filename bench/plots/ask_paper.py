@@ -257,7 +257,7 @@ def claims_of_energy(c):
         top = max(gains)
         c.add(f"energy, ASK against DP, n = {top}", "about 2 times", "ours " + ", ".join(
             sig(gain) if n == top else f"{sig(gain)} at n = {n}" for n, gain in sorted(gains.items(), reverse=True)),
-              stated(gains[top], 2), "ASK-MBR is ahead by more in time, at a higher power")
+              stated(gains[top], 2))
 
 
 def claims_of_lists(c):

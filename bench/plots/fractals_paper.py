@@ -316,7 +316,7 @@ def claims_ltl(data):
         return []
     return [claim("Larger than Life (CAT, arXiv 2406.17284: tensor cores): × a thread for each cell", "up to 101 times",
                   ", ".join(f"{sig(gain)} (r = {r})" for r, gain in gains.items() if r in (1, 4, 8, 16)) + f", n = {n}",
-                  up_to(gains.values(), 101), "sums of bytes, no tensor cores; a program of the bench"),
+                  up_to(gains.values(), 101), "sums of bytes, no tensor cores"),
             claim("the same: constant time", "r = 1 to 16", f"{sig(min(ms['sums'].values()))} to "
                   f"{sig(max(ms['sums'].values()))} ms",
                   same(ms["sums"].values()))]
