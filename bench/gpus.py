@@ -3,7 +3,7 @@
 """Runs the samples for several GPUs on 1, 2, 3 and 4 GPUs of this machine, as many as it has, and
 writes their times beside those of one GPU.
 
-usage: gpus.py BUILD [--out FILE] [--quick]
+usage: gpus.py BUILD [--out FILE] [--quick] [--work NAME,...]
 
 BUILD is a build folder with samples/gpus_energy and so on (meson setup; it needs MPI and NCCL). Each
 sample checks its result and ends with another status than 0 if that is wrong; then this script ends
@@ -47,9 +47,11 @@ RUNS = (
     ("life", 21, (20,), 3),
     ("life", 25, (8,), 4),
     ("pdist", 150000, (), 0),
+    ("pdist", 300000, (), 2),
     ("pdist", 300000, (), 4),
     ("labels", 32768, (), 0),
     ("labels", 65536, (), 1),
+    ("labels", 131072, (), 2),
     ("labels", 131072, (), 4),
     ("drmsd", 100000, (200,), 0),
     ("mandelbrot", 65536, (), 1),
@@ -102,6 +104,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--out")
     parser.add_argument("--quick", action="store_true", help="two samples")
+    parser.add_argument("--work", default=",".join(WORKS), help="only these works")
     options = parser.parse_args()
     names = smi("name") if shutil.which("nvidia-smi") else []
     mpirun = shutil.which("mpirun")
@@ -115,7 +118,8 @@ def main():
     for run in RUNS:
         work, size, more, weak = run
         sample = WORKS[work][0]
-        if sample not in found or options.quick and work not in QUICK:
+        if (sample not in found or options.quick and work not in QUICK
+                or work not in options.work.split(",")):
             continue
         for gpus in (weak,) if weak else (1, 2, 4):
             if gpus > len(names):

@@ -70,6 +70,38 @@ int near_prepare(const threadmap_near *by, const near_work *work, void *workspac
     return base_error(error);
 }
 
+// The shape of a set of its own; size 0: its numbers are wrong.
+static tmap_near_shape set_shape(const threadmap_near_set_job *job) {
+    const int right = job && job->n <= TMAP_NEAR_SORT_MAX && job->d >= 2 &&
+                      job->d <= (int)TMAP_NEAR_SORT_D_MAX && job->type >= THREADMAP_F32 &&
+                      job->type <= THREADMAP_F64;
+    if (!right) return {0, 0, 0};
+    return {(tmap_u32)job->n, (tmap_u32)job->d, job->type == THREADMAP_F64 ? 8u : 4u};
+}
+
+tmap_u64 threadmap_near_set_bytes(const threadmap_near_set_job *job) {
+    const tmap_near_shape shape = set_shape(job);
+    return shape.size ? tmap_near_set_bytes(shape) : 0;
+}
+
+int threadmap_near_set(const threadmap_near_set_job *job, void *workspace, tmap_u64 *bytes,
+                       void *stream) {
+    const tmap_near_shape shape = set_shape(job);
+    tmap_near_sort_plan sort;
+    if (!shape.size) return TMAP_EINVAL;
+    int error = base_error(tmap_near_sort_plan_make(shape.n, shape.d, shape.size, 0, &sort));
+    if (error) return error;
+    tmap_u64 need = 0;
+    base_part(&need, sort.workspace);
+    const tmap_u64 order = base_part(&need, shape.n * 4ull);
+    if (base_ends(workspace, bytes, need, &error)) return error;
+    error = base_wrong({{job->points, shape.size, shape.n != 0}, {job->set, 128, shape.n != 0}});
+    if (error) return error;
+    char *w = (char *)workspace;
+    return base_error(near_prepare_set(shape, job->points, w, (tmap_u32 *)(w + order), job->set,
+                                       (cudaStream_t)stream));
+}
+
 // ---- lists of pairs -----------------------------------------------------------------------------
 
 struct pairs {

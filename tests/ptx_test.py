@@ -31,7 +31,7 @@ RULES = {
 }
 RULES_OF_TRIANGLES = {**RULES, "double": re.compile(r"\.f64\b"), "branch": re.compile(r"\bbra\b")}
 MAPS = {"fractal": ("fractal/ptx_kernels.cu", RULES,
-                    14 * len(CATALOGUE + CATALOGUE3) + 9 + 6 * 11 + 6),  # 9 hashes, 6 turned, others
+                    13 * len(CATALOGUE + CATALOGUE3) + 9 + 6 * 11 + 6),  # 9 hashes, 6 turned, others
         "triangle": ("triangle/ptx_triangle.cu", RULES_OF_TRIANGLES, 21)}
 BRANCHES = {"utm", "utm_blocks"}  # the conditionals that repair UTM are part of it
 

@@ -305,6 +305,13 @@ static void run_again(tmap_u32 blocks) {
     kit_release(0);
 }
 
+// Sums of integers that halves hold: the squares of the lanes, and 2048 in 26 lanes less those of 6.
+static __global__ void ask_halves(float *out) {
+    const int lane = (int)threadIdx.x, large = lane % 5 == 4 ? -2048 : 2048;
+    out[lane] = tmap_warp_sum_f16_mma(tmap_warp_full(), (float)(lane * lane)) +
+                tmap_warp_sum_f16_mma(tmap_warp_full(), (float)large);
+}
+
 int main(void) {
     const dim3 blocks[] = {dim3(1),     dim3(2),      dim3(31),     dim3(32),    dim3(33),
                            dim3(5, 5),  dim3(9, 9),   dim3(96),     dim3(8, 8),  dim3(3, 5, 7),
@@ -337,5 +344,10 @@ int main(void) {
     for (tmap_u32 n = 1; n <= 3; ++n) run_again(n);
     for (unsigned special = 0; special < 8; ++special) run_case(dim3(64), 1, SPECIAL, special);
     for (int fill = 0; fill < SPECIAL; ++fill) run_order(fill);
+    ask_halves<<<1, 32>>>((float *)narrow_d);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(real, narrow_d, 128, cudaMemcpyDeviceToHost));
+    for (int lane = 0; lane < 32; ++lane)
+        expect(real[lane] == 10416 + 20 * 2048, "a sum of halves");
     return kit_end("test_reduce");
 }

@@ -196,12 +196,9 @@ static void hash_all(sweep *s) {
     }
     j.out = (int *)kit_device(most * sizeof *j.out);
     for (; j.fractal < (int)COUNT(hash_cases); ++j.fractal) {
-        tmap_xy table[TMAP_REPLICAS_MAX] = {};
-        const brute b = brute_make(hash_cases[j.fractal].rows);
-        for (int i = 0; i < b.k; ++i)
-            table[i].x = (tmap_u32)b.box[i][0], table[i].y = (tmap_u32)b.box[i][1];
-        CHECK(cudaMemcpyToSymbol(hash_table, table, sizeof table, sizeof table * j.fractal));
         j.f = tmap_fractal_at(j.fractal);
+        const tmap_nbb_table h = tmap_nbb_table_make(j.f);
+        CHECK(cudaMemcpyToSymbol(hash_table, &h, sizeof h, sizeof h * j.fractal));
         j.write_r = hash_level(j.f, j.f.sx * j.f.sy, most);
         j.map_r = hash_level(j.f, j.f.k, most / 4);
         j.width = tmap_nbb_side_x(j.f, j.write_r), j.height = tmap_nbb_side_y(j.f, j.write_r);

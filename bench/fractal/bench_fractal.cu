@@ -34,7 +34,7 @@ static int variant_runs(const job *j, tmap_u32 rho, tmap_box *box) {
     if (j->variant >= TENSOR) return tensor_runs(j, rho, box);
     if ((j->variant >= LINEAR || j->variant == TMAP_BOX_BB_WALK) && rho != 32) return 0;
     if (j->variant == ENGINE) return 1;
-    if (j->variant == LIFE) return j->w.task == CA_U8 && tmap_life_fits(j->w.f, j->w.r);
+    if (j->variant == LIFE) return j->w.task == CA_U8 && tmapi_life_fits(j->w.f, j->w.r);
     if (!task_is_old(j->w.task)) return 0;
     if (j->variant == LINEAR || j->variant == LIST) return 1;
     if (j->variant >= TILE_FORM) // on the gasket alone
@@ -78,7 +78,7 @@ static void sweep_job(sweep *s, bench_row *row, job *j) {
 static void task_begin(sweep *s, job *j) {
     fractal_work_begin(&j->w, s->d.ceilings);
     engine_prepare(j);
-    if (tmap_life_fits(j->w.f, j->w.r)) CHECK(tmap_life_plan_make(j->w.f, j->w.r, &j->life));
+    if (j->w.task == CA_U8) CHECK(tmap_ca_plan_make(j->w.f, j->w.r, 0, 1, &j->life));
 }
 
 // All variants of one task at one level, if it fits the memory: those for each rho.

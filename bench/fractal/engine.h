@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(512, 2) engine_heat(tmap_each_plan plan
     tmap_each_stencil(&plan, in, heat_rule, s.out, &s);
 }
 
-// The Game of Life as a rule of the user's own: what tmap_life does by sectors, in general form.
+// The Game of Life as a rule of the user's own: what tmap_ca does by sectors, in general form.
 typedef struct life_step {
     const unsigned char *in;
     unsigned char *out;

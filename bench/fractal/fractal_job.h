@@ -56,7 +56,7 @@ typedef struct job {
     tmap_box box; // of the variants of boxes and of tensor.h
     bench_list list;
     tmap_each_plan plan; // of the engine
-    tmap_life_plan life;
+    tmap_ca_plan life;   // of bytes
     void *blocks;
     int processors;
 } job;
@@ -148,8 +148,7 @@ static inline void job_run(void *context) {
     else if (j->variant >= TENSOR)
         tensor_run(j);
     else if (j->variant == LIFE)
-        CHECK(tmap_life(&j->life, tmap_ca_life(), (const unsigned char *)j->w.in,
-                        (unsigned char *)j->w.out, 0));
+        CHECK(tmap_ca(&j->life, tmap_ca_life(), j->w.in, j->w.out, 0));
     else if (j->w.task == SW_I32)
         CHECK(form_sw(j->variant - TILE_FORM, j->w.r, 7, (int *)j->w.out, j->processors));
     else

@@ -19,7 +19,7 @@ static const char *const hash_names[HASH_FORMS] = {"arithmetic", "table_constant
                                                    "digits"};
 
 // H[] of each fractal, filled by the host.
-static __constant__ tmap_xy hash_table[TMAP_FRACTAL_COUNT][TMAP_REPLICAS_MAX];
+static __constant__ tmap_nbb_table hash_table[TMAP_FRACTAL_COUNT];
 
 // The bases of a verified sum over cells, g^x h^y: odd, of order 2^62 modulo 2^64.
 #define HASH_BASE_X 0x9e3779b97f4a7c15ull
@@ -38,14 +38,14 @@ TMAP_FN tmap_u32 hash_tile_level(tmap_nbb f) { return f.sx == 2 ? 4 : 2; }
 // Fills a block's table, 16 entries of shared memory. Collective for the block, with a barrier.
 TMAP_DEVICE void hash_begin(int form, int fractal, tmap_xy *shared) {
     if (form != HASH_TABLE_SHARED) return;
-    if (threadIdx.x < TMAP_REPLICAS_MAX) shared[threadIdx.x] = hash_table[fractal][threadIdx.x];
+    if (threadIdx.x < TMAP_REPLICAS_MAX) shared[threadIdx.x] = hash_table[fractal].tau[threadIdx.x];
     __syncthreads();
 }
 
 // The box of replica beta of fractal number `fractal`, a constant.
 TMAP_DEVICE tmap_xy hash_box(int form, int fractal, tmap_u32 beta, const tmap_xy *shared) {
     int n = 0;
-    if (form == HASH_TABLE_CONSTANT) return hash_table[fractal][beta];
+    if (form == HASH_TABLE_CONSTANT) return hash_table[fractal].tau[beta];
     if (form == HASH_TABLE_SHARED) return shared[beta];
     if (form == HASH_DIGITS) return tmap_nbb_tau(tmap_fractal_at(fractal), beta);
 #define HASH_ONE(name, title, rows, k, sx, sy, tau_x, tau_y) \

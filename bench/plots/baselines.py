@@ -26,6 +26,8 @@ OURS = {
     "label_contacts", "tmap_label_roots", "picture",
     # regions found at run time
     "ask", "ask_sbr", "ask_mbr", "chosen",
+    # functions of the Python module
+    "threadmap",
 }
 
 # What tells one work from another, beside work and size. A key that a row lacks tells nothing.

@@ -13,11 +13,21 @@
 
 #include <threadmap/raster/flood.h>
 
-// hills: smooth ones; rough: hills down to single cells; noise: every cell by chance.
-enum { SPILL_HILLS, SPILL_ROUGH, SPILL_NOISE, SPILL_INPUTS, SPILL_LOOKS = 3 };
+// hills: smooth ones; rough: hills down to single cells; noise: every cell by chance; serpentine,
+// spiral: noise in a corridor between walls.
+enum {
+    SPILL_HILLS,
+    SPILL_ROUGH,
+    SPILL_NOISE,
+    SPILL_SERPENTINE,
+    SPILL_SPIRAL,
+    SPILL_INPUTS,
+    SPILL_LOOKS = 3
+};
 
 static const char *spill_input_name(int input) {
-    static const char *const names[SPILL_INPUTS] = {"hills", "rough", "noise"};
+    static const char *const names[SPILL_INPUTS] = {"hills", "rough", "noise", "serpentine",
+                                                    "spiral"};
     return names[input];
 }
 
@@ -25,11 +35,13 @@ TMAP_FN float spill_chance(tmap_u32 x, tmap_u32 y, tmap_u32 octave) {
     return (float)(flood_hash_cell(x, y, octave) >> 8) / 16777216;
 }
 
-// A height from 0 to 3: octaves of 4096 cells down to 8 or 1, each of 0.55 of the last one's
-// height.
-TMAP_FN float spill_height(int input, tmap_u32 x, tmap_u32 y) {
+// A height from 0 to 3 in a map of width x width cells. Hills: octaves of 4096 cells down to 8 or 1,
+// each of 0.55 of the last one's height.
+TMAP_FN float spill_height(int input, tmap_u32 x, tmap_u32 y, tmap_u32 width) {
     float sum = 0, part = 1;
-    if (input == SPILL_NOISE) return spill_chance(x, y, 0);
+    if (input == SPILL_SERPENTINE && !flood_serpentine(x, y, width)) return 3;
+    if (input == SPILL_SPIRAL && !flood_spiral(x, y, width, width)) return 3;
+    if (input >= SPILL_NOISE) return spill_chance(x, y, 0);
     for (tmap_u32 log = 12, last = input == SPILL_HILLS ? 3 : 0; log + 1 > last;
          --log, part *= 0.55f) {
         const tmap_u32 i = x >> log, j = y >> log;
@@ -60,8 +72,8 @@ TMAP_FN double spill_level(const spill_job *j, tmap_u64 i) {
 
 static __global__ void spill_heights(spill_job j) {
     BENCH_EACH(i, j.map.width * j.map.height) {
-        const float height =
-            spill_height(j.input, (tmap_u32)(i % j.map.width), (tmap_u32)(i / j.map.width));
+        const float height = spill_height(j.input, (tmap_u32)(i % j.map.width),
+                                          (tmap_u32)(i / j.map.width), (tmap_u32)j.map.width);
         if (j.map.type == TMAP_RASTER_I16)
             ((short *)j.heights)[i] = (short)(height * 10000);
         else

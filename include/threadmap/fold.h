@@ -204,5 +204,47 @@ TMAP_DEVICE void tmap_fold_list(const void *list, tmap_u64 count, tmap_fold fold
     if (tmap_thread_rank() == 0) tmapi_fold_move(result, &sum, fold.bytes);
 }
 
+// ---- the sum of all earlier tiles ---------------------------------------------------------------
+
+// A tile's word of the workspace. 0: nothing yet; OWN: its own sum; ALL: also those of all earlier
+// tiles.
+#define TMAPI_FOLD_OWN ((tmap_u64)1 << 62)
+#define TMAPI_FOLD_ALL ((tmap_u64)1 << 63)
+#define TMAPI_FOLD_SUM (TMAPI_FOLD_OWN - 1)
+
+#define TMAPI_FOLD_LOOK 4u // words that a lane reads at once: 128 tiles a warp
+
+// Publishes the sum `own` of tile t and returns the total of all earlier tiles (decoupled
+// look-back, Merrill and Garland 2016). Waits for blocks that have taken an earlier tile. words:
+// one a tile, 0 before the launch. Collective for the warp.
+TMAP_DEVICE tmap_u64 tmapi_fold_before(tmap_u64 *words, tmap_u64 t, tmap_u64 own) {
+    volatile tmap_u64 *told = words; // sum and kind are read and written in one access
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmap_i64 end = (tmap_i64)t - lane; // the first tile that this lane reads is the one before
+    tmap_u64 mine = 0, sum;
+    int done = t == 0;
+    if (lane == 0) told[t] = own | (t ? TMAPI_FOLD_OWN : TMAPI_FOLD_ALL);
+    while (!done) {
+        tmap_u64 word[TMAPI_FOLD_LOOK];
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_FOLD_LOOK; ++k) {
+            const tmap_i64 at = end - 1 - (tmap_i64)k * 32; // there is no tile below 0
+            word[k] = at >= 0 ? told[at] : TMAPI_FOLD_ALL;
+        }
+#pragma unroll
+        for (tmap_u32 k = 0; k < TMAPI_FOLD_LOOK && !done; ++k) {
+            const tmap_u32 all = __ballot_sync(0xffffffffu, word[k] >= TMAPI_FOLD_ALL);
+            const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
+            const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
+            if (none & nearest) break; // read again from here
+            if (nearest >> lane & 1) mine += word[k] & TMAPI_FOLD_SUM;
+            done = all != 0, end -= 32;
+        }
+    }
+    sum = tmap_warp_sum_shuffle64(tmap_warp_full(), mine);
+    if (lane == 0 && t) told[t] = (sum + own) | TMAPI_FOLD_ALL;
+    return sum;
+}
+
 #endif // TMAP_CUDA
 #endif

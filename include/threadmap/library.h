@@ -178,6 +178,22 @@ typedef struct threadmap_nearest_job {
 int threadmap_nearest(const threadmap_nearest_job *job, void *workspace, tmap_u64 *bytes,
                       void *stream);
 
+// A prepared set, as kernels of your own with triangle/near.h take it: the points in an order in
+// which neighbours lie together (triangle/near_sort.h), and their boxes.
+typedef struct threadmap_near_set_job {
+    const void *points; // n x d coordinates
+    void *set;          // threadmap_near_set_bytes bytes, at a multiple of 128
+    tmap_u64 n;         // up to 2^31
+    int d, type;        // d: 2 to 8
+} threadmap_near_set_job;
+
+int threadmap_near_set(const threadmap_near_set_job *job, void *workspace, tmap_u64 *bytes,
+                       void *stream);
+
+// Bytes of the set of a job; 0 for numbers outside their ranges. Example: 10^6 points of 3 floats:
+// 16904064.
+tmap_u64 threadmap_near_set_bytes(const threadmap_near_set_job *job);
+
 // ---- maps of cells: raster/ ---------------------------------------------------------------------
 
 // Types of cells. Labels take all of them, spill and flood the first three.

@@ -34,8 +34,8 @@
 // add nothing in the shuffle form, and a sum below it is 0 in both.
 //
 // Source: Navarro et al., FGCS 113 (2020), section 6.2, reduces by warp shuffles; bytes and the
-// float sum are this library's. In WMMA sums numbers above 2048 are rounded:
-// samples/reduce/25_warp_and_wmma_sums.cu shows it.
+// float sum are this library's. In half precision (tmap_warp_sum_f16_mma, and WMMA in
+// samples/reduce/25_warp_and_wmma_sums.cu) numbers above 2048 are rounded.
 //
 // Functions are collective: all lanes that `warp` counts, or all threads of the block, call them
 // together. Blocks have any size and shape up to 1024 threads; warps of fewer than 32 threads are
@@ -199,6 +199,29 @@ TMAP_DEVICE double tmapi_warp_sum_units(tmap_warp w, float v) {
 // addition after the other in floats gives 2^24.
 TMAP_DEVICE float tmap_warp_sum_f32_mma(tmap_warp w, float v) {
     return (float)tmapi_warp_sum_units(w, v);
+}
+
+// The sum over a full warp of floats rounded to half precision, in all lanes: the paper's sum by
+// WMMA, one product with a matrix of ones. |v| <= 65504. Exact for integers up to 2048. The CPU
+// machine does not round v. Cost: a product and two shuffles.
+TMAP_DEVICE float tmap_warp_sum_f16_mma(tmap_warp w, float v) {
+#if TMAP_MMA
+    const tmap_u32 ones = 0x3c003c00u; // two halves
+    tmap_u32 b;
+    float d0 = 0, d1 = 0, d2 = 0, d3 = 0; // d0, d1: of columns 2q and 2q + 1
+    asm("{.reg .f16 h, z; cvt.rn.f16.f32 h, %1; mov.b16 z, 0; mov.b32 %0, {h, z};}"
+        : "=r"(b)
+        : "f"(v));
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4}, "
+                 "{%5}, {%0, %1, %2, %3};"
+                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
+                 : "r"(ones), "r"(b));
+    v = d0 + d1;
+    v += __shfl_xor_sync(w.mask, v, 1);
+    return v + __shfl_xor_sync(w.mask, v, 2);
+#else
+    return tmap_warp_sum_f32_shuffle(w, v);
+#endif
 }
 
 // ---- over a block -------------------------------------------------------------------------------

@@ -81,6 +81,16 @@ TMAPI_WARP_SCAN(tmapi_warp_scan, tmap_u32)
 TMAPI_WARP_SCAN(tmapi_warp_scan64, tmap_u64)
 #undef TMAPI_WARP_SCAN
 
+// Numbers the lanes of a full warp that want a place, in their order from *count on, which grows by
+// them and is the same in all lanes. The others get any number. All lanes call it, `lane` is the
+// calling one. Cost: a ballot.
+TMAP_DEVICE tmap_u32 tmapi_warp_place(tmap_u32 lane, tmap_u32 *count, int wanted) {
+    const tmap_u32 lanes = __ballot_sync(~0u, wanted);
+    const tmap_u32 at = *count + (tmap_u32)__popc((int)(lanes & ((1u << lane) - 1)));
+    *count += (tmap_u32)__popc((int)lanes);
+    return at;
+}
+
 // The sum of v over the warp modulo 2^32, in all lanes: one instruction (redux.sync) on sm_80 and
 // later, shuffles before.
 TMAP_DEVICE tmap_u32 tmap_warp_sum_redux(tmap_warp w, tmap_u32 v) {

@@ -34,9 +34,9 @@ import tempfile
 
 __all__ = ["include", "version", "Fractal", "Kernel", "Planner", "Plan", "Error", "FRACTALS",
            "PAIRS_ANY_ORDER", "PAIRS_FIXED_ORDER"]
-ARRAYS = ["device", "pdist", "pairs_within", "graph_within", "nearest", "groups", "histogram", "label",
-          "contacts", "remove_small_objects", "binary_fill_holes", "spill", "drmsd", "rmsd",
-          "gromos", "linkage", "life", "mandelbrot"]
+ARRAYS = ["device", "release", "pdist", "pairs_within", "graph_within", "nearest", "near_set", "groups",
+          "histogram", "label", "shapes", "contacts", "remove_small_objects", "binary_fill_holes",
+          "spill", "flood", "drmsd", "rmsd", "gromos", "linkage", "life", "mandelbrot"]
 __all__ += ARRAYS
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -72,39 +72,94 @@ def version():
 SHIM = """
 #include <threadmap/fractal.h>
 #include <threadmap/triangle.h>
-#define LAUNCH(plan, out) (out[0] = plan->grid, out[1] = plan->block, out[2] = plan->shared)
-unsigned threadmap_each_size(void) { return sizeof(tmap_each_plan); }
-unsigned threadmap_pairs_size(void) { return sizeof(tmap_pairs_plan); }
-int threadmap_each(int kind, const tmap_u64 *f, tmap_u32 r, tmap_u64 pitch,
-                   const tmap_facts *facts, tmap_each_plan *plan, tmap_u32 *launch) {
-    const tmap_nbb nbb = tmap_nbb_make((tmap_u32)f[0], (tmap_u32)f[1], (tmap_u32)f[2], f[3], f[4]);
-    int code = tmap_nbb_check(nbb);
-    if (code) return code;
-    code = tmap_each_plan_of(kind, nbb, r, pitch, facts, plan);
-    if (!code) LAUNCH(plan, launch);
-    return code;
+#include <threadmap/triangle/near_nearest.h>
+#include <threadmap/triangle/near_rows.h>
+#include <threadmap/triangle/near_select.h>
+enum { STENCIL = 3, PAIRS, ROWS, STORE, SUMS, FRAMES, TRIPLES, NEAR, NEAR_ROWS, NEAREST };
+enum { OTHERS, SETS, SHARE };
+unsigned threadmap_size(int kind) {
+    return kind <= STENCIL   ? sizeof(tmap_each_plan)
+           : kind <= SUMS    ? sizeof(tmap_pairs_plan)
+           : kind == FRAMES  ? sizeof(tmap_pairs_frames_plan)
+           : kind == TRIPLES ? sizeof(tmap_triples_plan)
+                             : sizeof(tmap_near_plan);
 }
-int threadmap_pairs(int kind, tmap_u32 n, tmap_u32 d, tmap_u32 size, tmap_u32 bytes,
-                    const tmap_facts *facts, tmap_pairs_plan *plan, tmap_u32 *launch) {
-    const int code = kind == 4 ? tmap_pairs_plan_of(n, d, size, facts, plan)
-                               : tmap_pairs_rows_plan_of(n, d, size, bytes, facts, plan);
-    if (!code) LAUNCH(plan, launch);
-    return code;
+#define LAUNCH(type, number) { \
+    const type *p = (const type *)plan; \
+    to[0] = p->grid, to[1] = p->block, to[2] = p->shared, to[3] = number; \
+}
+static int told(int code, int kind, const void *plan, tmap_u64 *to) {
+    if (code) return code;
+    if (kind <= STENCIL) LAUNCH(tmap_each_plan, p->items)
+    else if (kind <= SUMS) LAUNCH(tmap_pairs_plan, p->items)
+    else if (kind == FRAMES) LAUNCH(tmap_pairs_frames_plan, 0)
+    else if (kind == TRIPLES) LAUNCH(tmap_triples_plan, p->items)
+    else LAUNCH(tmap_near_plan, p->items)
+    return 0;
+}
+static int cells(int kind, const tmap_u64 *a, const tmap_facts *facts, tmap_each_plan *plan) {
+    const tmap_nbb nbb = tmap_nbb_make((tmap_u32)a[0], (tmap_u32)a[1], (tmap_u32)a[2], a[3], a[4]);
+    const int code = tmap_nbb_check(nbb);
+    return code ? code : tmap_each_plan_of(kind, nbb, (tmap_u32)a[5], a[6], facts, plan);
+}
+int threadmap_plan(int kind, const tmap_u64 *a, const tmap_facts *facts, void *plan, tmap_u64 *to) {
+    const tmap_u32 n = (tmap_u32)a[0], d = (tmap_u32)a[1], size = (tmap_u32)a[2];
+    const tmap_u32 fourth = (tmap_u32)a[3]; // bytes of an accumulator; the layout of a matrix
+    const tmap_near_shape set = {n, d, size};
+    const tmap_pairs_store_shape store = {n, d, size, fourth, (tmap_u32)a[4]};
+    const int code =
+        kind <= STENCIL     ? cells(kind, a, facts, plan)
+        : kind == PAIRS     ? tmap_pairs_plan_of(n, d, size, facts, plan)
+        : kind == ROWS      ? tmap_pairs_rows_plan_of(n, d, size, fourth, facts, plan)
+        : kind == STORE     ? tmap_pairs_store_plan_of(store, plan)
+        : kind == SUMS      ? tmap_pairs_store_sums_plan_of(store, plan)
+        : kind == FRAMES    ? tmap_pairs_frames_plan_of(n, a[1], size, fourth, facts, plan)
+        : kind == TRIPLES   ? tmap_triples_plan_of(n, d, size, facts, plan)
+        : kind == NEAR      ? tmap_near_plan_of(set, facts, plan)
+        : kind == NEAR_ROWS ? tmap_near_rows_plan_of(set, fourth, facts, plan)
+                            : tmap_near_nearest_plan_of(set, facts, plan);
+    return told(code, kind, plan, to);
+}
+int threadmap_change(int kind, int what, tmap_u64 a, tmap_u64 b, void *plan, tmap_u64 *to) {
+    const int pairs = kind >= PAIRS && kind <= SUMS, near = kind >= NEAR;
+    int code = TMAP_EINVAL;
+    if (what == OTHERS)
+        code = pairs  ? tmap_pairs_plan_others_of(plan, (tmap_u32)a)
+               : near ? tmap_near_plan_others_of(plan, (tmap_u32)a)
+                      : code;
+    else if (what == SETS && pairs)
+        code = tmap_pairs_plan_sets_of(plan, (tmap_u32)a);
+    else if (what == SHARE && a < b && kind != FRAMES) {
+        const tmap_share s = tmap_share_of(to[3], a, b);
+        code = kind <= STENCIL   ? tmap_each_plan_share_of(plan, s.first, s.count)
+               : pairs           ? tmap_pairs_plan_share_of(plan, s.first, s.count)
+               : kind == TRIPLES ? tmap_triples_plan_share_of(plan, s.first, s.count)
+                                 : tmap_near_plan_share_of(plan, s.first, s.count);
+    }
+    return told(code, kind, plan, to);
 }
 tmap_u64 threadmap_bytes(int kind, const void *plan, tmap_u32 bytes) {
-    return kind == 2   ? tmap_each_fold_bytes((const tmap_each_plan *)plan, bytes)
-           : kind == 4 ? tmap_pairs_fold_bytes((const tmap_pairs_plan *)plan, bytes)
-                       : tmap_pairs_rows_bytes((const tmap_pairs_plan *)plan, bytes);
+    return kind <= STENCIL   ? tmap_each_fold_bytes(plan, bytes)
+           : kind == PAIRS   ? tmap_pairs_fold_bytes(plan, bytes)
+           : kind == ROWS    ? tmap_pairs_rows_bytes(plan, bytes)
+           : kind == FRAMES  ? tmap_pairs_frames_bytes(plan)
+           : kind == TRIPLES ? ((const tmap_triples_plan *)plan)->workspace
+                             : tmap_near_fold_bytes(plan, bytes);
 }
-tmap_u64 threadmap_select_bytes(const tmap_pairs_plan *plan, int order) {
-    return tmap_pairs_select_bytes(plan, order);
+tmap_u64 threadmap_select_bytes(int kind, const void *plan, int order) {
+    return kind == PAIRS ? tmap_pairs_select_bytes(plan, order) : tmap_near_select_bytes(plan);
 }
 """
 
-# What plans are for: the kinds of the shim, which begin as tmap_each_work.
-EACH, UPDATE, FOLD, STENCIL, PAIRS, ROWS = range(6)
+# What plans are for: the kinds of the shim, which begin as tmap_each_work; what is changed of one.
+(EACH, UPDATE, FOLD, STENCIL, PAIRS, ROWS, STORE, SUMS, FRAMES, TRIPLES, NEAR, NEAR_ROWS,
+ NEAREST) = range(13)
+OTHERS, SETS, SHARE = range(3)
 # Orders of a list of pairs, as TMAP_PAIRS_ANY_ORDER and TMAP_PAIRS_FIXED_ORDER.
 PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER = range(2)
+# What is stored of a matrix of pairs, as TMAP_PAIRS_CONDENSED, _SQUARE and _LOWER; added to the
+# latter two as TMAP_PAIRS_HOLLOW.
+CONDENSED, SQUARE, LOWER, HOLLOW = range(1, 5)
 
 
 def _build(path):
@@ -184,29 +239,52 @@ __all__ += FRACTALS
 
 
 class Plan:
-    """A plan of a launch. It is passed to a kernel by value; grid, block and shared say how."""
+    """A plan of a launch. It is passed to a kernel by value; grid, block and shared say how. items:
+    of all shares."""
 
-    def __init__(self, kind, size, make):
-        self.kind, self.data = kind, (ctypes.c_char * size)()
-        launch = (ctypes.c_uint32 * 3)()
-        code = make(self.data, launch)
+    def __init__(self, kind, numbers, facts):
+        library, numbers = _library(), (ctypes.c_uint64 * 8)(*(number.value for number in numbers))
+        self.kind, self.data = kind, (ctypes.c_char * library.threadmap_size(kind))()
+        self._made(library.threadmap_plan, numbers, ctypes.byref(facts))
+
+    def _made(self, function, *arguments):
+        launch = (ctypes.c_uint64 * 4)(0, 0, 0, getattr(self, "items", 0))
+        code = function(self.kind, *arguments, self.data, launch)
         if code:
             raise Error(f"no plan for these numbers: error {code} of core.h (TMAP_E...)")
-        self.grid, self.block, self.shared = launch
+        self.grid, self.block, self.shared, self.items = launch
+        return self
 
-    def workspace(self, size):
-        """Bytes of the workspace of a fold or of rows with accumulators of `size` bytes; clear it
-        before the first launch. A list of pairs has another one: select_workspace."""
-        if self.kind not in (FOLD, PAIRS, ROWS):
-            raise Error("a plan of neither a fold nor rows: it has no workspace")
+    def _changed(self, what, number, second=0):
+        return self._made(_library().threadmap_change, what, _number(number, ctypes.c_uint64),
+                          _number(second, ctypes.c_uint64))
+
+    def others(self, n):
+        """Gives a plan of pairs, of rows, of a square matrix or of near pairs a second set of
+        n points: pairs are of a point of each. Returns the plan, as the next two do."""
+        return self._changed(OTHERS, _number(n).value)
+
+    def sets(self, count):
+        """Makes a plan of pairs process that many sets of n points in a launch."""
+        return self._changed(SETS, _number(count).value)
+
+    def share(self, part, parts):
+        """Restricts a plan, but not one of frames, to a part of its work, 0 to parts - 1."""
+        return self._changed(SHARE, part, parts)
+
+    def workspace(self, size=0):
+        """Bytes of the workspace of a fold, of rows, of frames or of triples, with accumulators of
+        `size` bytes; clear it before the first launch. A list has another one: select_workspace."""
+        if self.kind not in (FOLD, PAIRS, ROWS, FRAMES, TRIPLES, NEAR):
+            raise Error("a plan of work without a workspace")
         return _library().threadmap_bytes(self.kind, self.data, _number(size))
 
-    def select_workspace(self, order):
+    def select_workspace(self, order=PAIRS_ANY_ORDER):
         """Bytes of the workspace of tmap_pairs_select in that order, PAIRS_ANY_ORDER or
-        PAIRS_FIXED_ORDER; clear it before the first launch."""
-        if self.kind != PAIRS or order not in (PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER):
-            raise Error("not a plan of Planner.pairs, or an unknown order")
-        return _library().threadmap_select_bytes(self.data, order)
+        PAIRS_FIXED_ORDER, or of tmap_near_select; clear it before the first launch."""
+        if self.kind not in (PAIRS, NEAR) or order not in (PAIRS_ANY_ORDER, PAIRS_FIXED_ORDER):
+            raise Error("neither a plan of Planner.pairs nor of near, or an unknown order")
+        return _library().threadmap_select_bytes(self.kind, self.data, order)
 
 
 # ---- the driver ---------------------------------------------------------------------------------
@@ -306,11 +384,13 @@ class Planner:
                                           (16, 39, 106, 82, 12, 81, 97, 111, 87, 31)),
                             registers, shared, threads, ptx or capability)
 
+    def _plan(self, kind, *numbers):
+        return Plan(kind, [number if isinstance(number, ctypes.c_uint64) else _number(number)
+                           for number in numbers], self.facts)
+
     def _cells(self, kind, fractal, r, pitch):
-        library = _library()
-        numbers = fractal.numbers, _number(r), _number(pitch, ctypes.c_uint64)
-        return Plan(kind, library.threadmap_each_size(), lambda plan, launch: library.threadmap_each(
-            kind, *numbers, ctypes.byref(self.facts), plan, launch))
+        return self._plan(kind, *map(ctypes.c_uint64, fractal.numbers), r,
+                          _number(pitch, ctypes.c_uint64))
 
     def each(self, fractal, r, pitch=0):
         """A plan for tmap_each. pitch: elements from a row to the next; 0: the fractal's width."""
@@ -328,20 +408,42 @@ class Planner:
         """A plan for tmap_each_stencil."""
         return self._cells(STENCIL, fractal, r, pitch)
 
-    def _pairs(self, kind, n, d, size, accumulator):
-        library = _library()
-        numbers = [_number(number) for number in (n, d, size, accumulator)]
-        return Plan(kind, library.threadmap_pairs_size(),
-                    lambda plan, launch: library.threadmap_pairs(
-                        kind, *numbers, ctypes.byref(self.facts), plan, launch))
-
     def pairs(self, n, d, size=4):
         """A plan for tmap_pairs_each, _fold and _select: n points of d coordinates of `size` bytes."""
-        return self._pairs(PAIRS, n, d, size, 0)
+        return self._plan(PAIRS, n, d, size)
 
     def rows(self, n, d, accumulator, size=4):
         """A plan for tmap_pairs_rows with accumulators of that many bytes."""
-        return self._pairs(ROWS, n, d, size, accumulator)
+        return self._plan(ROWS, n, d, size, accumulator)
+
+    def store(self, n, d, layout=CONDENSED, value=4, size=4):
+        """A plan for tmap_pairs_store. layout: CONDENSED, SQUARE, LOWER; of the latter two also with
+        + HOLLOW. value: its bytes; 0: bits."""
+        return self._plan(STORE, n, d, size, layout, value)
+
+    def store_sums(self, n, d, layout=CONDENSED, value=4, size=4):
+        """The same for tmap_pairs_store_sums, with sums of at most 16 bytes."""
+        return self._plan(SUMS, n, d, size, layout, value)
+
+    def frames(self, n, frames, own, accumulator):
+        """A plan for tmap_pairs_frames: n points in each frame, `own` floats of a pair's own data."""
+        return self._plan(FRAMES, n, _number(frames, ctypes.c_uint64), own, accumulator)
+
+    def triples(self, n, d, size=4):
+        """A plan for tmap_triples_each, _fold and _select."""
+        return self._plan(TRIPLES, n, d, size)
+
+    def near(self, n, d, size=4):
+        """A plan for tmap_near_each, _fold and _select on a set of threadmap.near_set."""
+        return self._plan(NEAR, n, d, size)
+
+    def near_rows(self, n, d, accumulator, size=4):
+        """A plan for tmap_near_rows with accumulators of that many bytes."""
+        return self._plan(NEAR_ROWS, n, d, size, accumulator)
+
+    def near_nearest(self, n, d, size=4):
+        """A plan for tmap_near_nearest."""
+        return self._plan(NEAREST, n, d, size)
 
 
 class Kernel(Planner):

@@ -14,6 +14,8 @@ import importlib.util
 import math
 import os
 import re
+import struct
+import threading
 import warnings
 
 from . import Error, include, version
@@ -39,19 +41,45 @@ def _structures(text):
     return found
 
 
+def _numbers(job, begin=0):
+    """(name, offset, format of struct) of each number of a struct, those of structs in it too."""
+    for name, of in job._fields_:
+        at = begin + getattr(job, name).offset
+        if issubclass(of, ctypes.Structure):
+            yield from _numbers(of, at)
+        else:
+            size, of = ctypes.sizeof(of), getattr(of, "_type_", of)
+            code = getattr(of, "_type_", of)
+            yield from ((name, at + k, code) for k in range(0, size, struct.calcsize(code)))
+
+
+class _Call:
+    """A function of the library: `pack` makes its job from all numbers of it, of which `at` has the
+    place of each name and `zeros` the defaults."""
+
+    def __init__(self, function, job):
+        form, end, self.at, self.zeros, self.function = "@", 0, {}, [], function
+        for name, begin, code in _numbers(job):
+            form, end = f"{form}{begin - end}x{code}", begin + struct.calcsize(code)
+            self.at.setdefault(name, len(self.zeros))
+            self.zeros.append(0)
+        self.pack = struct.Struct(f"{form}{ctypes.sizeof(job) - end}x").pack
+        function.argtypes = [ctypes.c_void_p] * 4
+
+
 def _calls(library, structures):
-    """The functions of a library: name -> (its job, the function)."""
+    """The functions of a library by name."""
     library.threadmap_error_text.restype = ctypes.c_char_p
     library.threadmap_bits_bytes.restype = ctypes.c_uint64
+    library.threadmap_near_set_bytes.restype = ctypes.c_uint64
+    library.threadmap_wait.argtypes = [ctypes.c_void_p]
     library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
                                        ctypes.c_void_p]
     calls = {}
     for name, job in structures.items():
         if name.endswith("_job"):
             name = name.removesuffix("_job")
-            function = getattr(library, name)
-            function.argtypes = [ctypes.c_void_p] * 4
-            calls[name.removeprefix("threadmap_")] = job, function
+            calls[name.removeprefix("threadmap_")] = _Call(getattr(library, name), job)
     return calls
 
 
@@ -110,7 +138,15 @@ def _name(dtype):
     return str(dtype).rpartition(".")[2]
 
 
-_PLAIN = {int, float, tuple, type(None)}  # members of a job that are neither structs nor arrays
+_EWORKSPACE = -102  # of library.h
+_KEPT = 2**26  # bytes of the largest workspace that is kept
+
+
+class _Memory:
+    """What a thread keeps for a stream: a workspace, whose address and packed size these are; a
+    number there; and the address of one in memory of the host that the GPU can reach. The work of
+    two threads may come into a stream in any order, so they share none."""
+    room = at = size = number = host = None
 
 
 class _Space:
@@ -119,7 +155,8 @@ class _Space:
     cpu, module = True, "numpy"
 
     def __init__(self, device):
-        self.module, self.device, self.sizes = importlib.import_module(self.module), device, {}
+        self.module, self.device = importlib.import_module(self.module), device
+        self.kept = threading.local()
 
     def array(self, x):
         """An array of anything, here."""
@@ -135,59 +172,93 @@ class _Space:
     def empty(self, shape, dtype):
         return self.module.empty(shape, dtype)
 
+    def host(self):
+        """(what has to be kept, its address): 8 bytes of the host, which the GPU can reach."""
+        number = self.module.empty(1, "int64")
+        return number, number.ctypes.data
+
     def address(self, x):
         return x.ctypes.data
 
     def stream(self):
-        return None
+        """(the current stream, whether its calls are recorded for a graph)"""
+        return 0, False
 
     def switch(self):
         """None, or a context in which the arrays' device is the current one."""
         return None
 
-    def fill(self, job, members, key):
-        """Sets the members of a job: numbers, arrays, tuples of floats, structs as dicts. key: gets
-        what the size of the workspace depends on."""
-        for name, value in members.items():
-            if type(value) in _PLAIN:
-                setattr(job, name, value)
-                key.append(value != 0 if type(value) is float else
-                           tuple(map(bool, value)) if type(value) is tuple else value)
-            elif type(value) is dict:
-                self.fill(getattr(job, name), value, key)
-            else:
-                setattr(job, name, self.address(value))
-                key.append(True)
+    def memory(self, stream, recorded):
+        """What is kept for the stream. For a graph, which may be launched at any time: new memory."""
+        kept = {} if recorded else self.kept.__dict__
+        if stream not in kept:
+            kept[stream] = _Memory()
+        return kept[stream]
+
+    def counter(self):
+        """The address of an int64 for the result of one store, read by counted(); all calls of a
+        stream have the same. That it is the host's saves a copy, and two thirds of its time."""
+        memory = self.memory(*self.stream())
+        if memory.host is None:
+            memory.host = self.host()
+        return memory.host[1]
+
+    def sum(self):
+        """An array of an int64 for a result of atomic operations, read by last(); the same."""
+        memory = self.memory(*self.stream())
+        if memory.number is None:
+            memory.number = self.empty((1,), "int64")
+        return memory.number
+
+    def job(self, call, members):
+        """A job: its members that are not 0, which are numbers, arrays, tuples of floats."""
+        at, values = call.at, call.zeros.copy()
+        for member, value in members.items():
+            kind = type(value)
+            if kind is int or kind is float:
+                values[at[member]] = value
+            elif kind is tuple:
+                values[at[member]:at[member] + len(value)] = value
+            elif value is not None:
+                values[at[member]] = self.address(value)
+        try:
+            return call.pack(*values)
+        except (struct.error, OverflowError) as error:
+            raise ValueError(f"a number that is too large: {error}") from error
 
     def run(self, name, /, **members):
-        """Calls a function of the library: once for the size of the workspace, unless it is known
-        from such a call, then with it."""
+        """Calls a function of the library: with the workspace that is kept; if that is too small,
+        for the size that is needed, and with one of that size."""
         library = _library(self.cpu)
-        kind, function = library.calls[name]
-        job, size, stream, key = kind(), ctypes.c_uint64(), self.stream(), [name]
-        self.fill(job, members, key)
-        key, code = tuple(key), 0
-        if key in self.sizes:
-            size.value = self.sizes[key]
-        else:
-            code = function(ctypes.byref(job), None, ctypes.byref(size), stream)
-            if len(self.sizes) >= 4096:
-                self.sizes.clear()
-        if not code:
-            self.sizes[key] = size.value
-            room = self.empty((size.value + 256,), "uint8")
-            at = (self.address(room) + 255) // 256 * 256
-            code = function(ctypes.byref(job), at, ctypes.byref(size), stream)
+        call = library.calls[name]
+        job, function, (stream, recorded) = self.job(call, members), call.function, self.stream()
+        memory = self.memory(stream, recorded)
+        code = function(job, memory.at, memory.size, stream) if memory.size else _EWORKSPACE
+        if code == _EWORKSPACE:
+            need = ctypes.c_uint64()
+            code = function(job, None, ctypes.byref(need), stream)
+            if not code:
+                kept = need.value <= _KEPT
+                size = max(2**16, 1 << need.value.bit_length()) if kept else need.value
+                room = self.empty((size + 256,), "uint8")
+                begin, size = (self.address(room) + 255) // 256 * 256, struct.pack("Q", size)
+                if kept:
+                    memory.room, memory.at, memory.size = room, begin, size
+                code = function(job, begin, size, stream)
         _check(library, code, name)
 
-    def last(self, x):
-        """The last number of an array of int32 or int64, once the stream's work is done."""
-        got = (ctypes.c_int32 if _name(x.dtype) == "int32" else ctypes.c_int64)()
-        library, size = _library(self.cpu), ctypes.sizeof(got)
-        at = self.address(x) + (len(x) - 1) * size
-        code = library.threadmap_copy(ctypes.byref(got), at, size, self.stream())
-        _check(library, code, "copy")
-        return got.value
+    def counted(self, at):
+        """The number of counter(), once the stream's work is done."""
+        library = _library(self.cpu)
+        _check(library, library.threadmap_wait(self.stream()[0]), "wait")
+        return ctypes.c_int64.from_address(at).value
+
+    def last(self, x, kind=ctypes.c_int64):
+        """The last number of an array, once the stream's work is done."""
+        library, size, at = _library(self.cpu), ctypes.sizeof(kind), self.counter()
+        begin = self.address(x) + (len(x) - 1) * size
+        _check(library, library.threadmap_copy(at, begin, size, self.stream()[0]), "copy")
+        return kind.from_address(at).value
 
 
 def _cupy(cupy, x):
@@ -201,6 +272,10 @@ def _cupy(cupy, x):
 class _CuPy(_Space):
     cpu, module = False, "cupy"
 
+    def __init__(self, device):
+        super().__init__(device)
+        self.current = self.module.cuda.runtime.getDevice
+
     def array(self, x):
         return _cupy(self.module, x)
 
@@ -208,15 +283,28 @@ class _CuPy(_Space):
         return x.data.ptr
 
     def stream(self):
-        return self.module.cuda.get_current_stream().ptr
+        stream = self.module.cuda.get_current_stream()
+        return stream.ptr, stream.ptr and stream.is_capturing()
+
+    def host(self):
+        memory = self.module.cuda.alloc_pinned_memory(8)
+        return memory, memory.ptr
 
     def switch(self):
-        cuda = self.module.cuda
-        return None if cuda.runtime.getDevice() == self.device else cuda.Device(self.device)
+        return None if self.current() == self.device else self.module.cuda.Device(self.device)
 
 
 class _Torch(_Space):
     cpu, module = False, "torch"
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number, torch = number, self.module
+        self.device, self.likes = torch.device("cuda", number), {}
+        # What torch.cuda has, without its checks: a fifth of the time.
+        self.current = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+        self.raw = getattr(torch._C, "_cuda_getCurrentRawStream",
+                           lambda number: torch.cuda.current_stream(number).cuda_stream)
 
     def array(self, x):
         if isinstance(x, self.module.Tensor) and x.device == self.device:
@@ -229,19 +317,31 @@ class _Torch(_Space):
         return x if x.is_contiguous() else x.contiguous()
 
     def empty(self, shape, dtype):
-        return self.module.empty(shape, dtype=getattr(self.module, dtype), device=self.device)
+        like = self.likes.get(dtype)  # what there is to know but the shape
+        if like is None:
+            like = self.module.empty((0,), dtype=getattr(self.module, dtype), device=self.device)
+            self.likes[dtype] = like
+        return like.new_empty(shape)
 
     def address(self, x):
         return x.data_ptr()
 
     def stream(self):
-        if hasattr(self.module._C, "_cuda_getCurrentRawStream"):  # a fifth of the time
-            return self.module._C._cuda_getCurrentRawStream(self.device.index)
-        return self.module.cuda.current_stream(self.device).cuda_stream
+        stream = self.raw(self.number)
+        return stream, stream and self.module.cuda.is_current_stream_capturing()
+
+    def host(self):
+        number = self.module.empty(1, dtype=self.module.int64, pin_memory=True)
+        return number, number.data_ptr()
 
     def switch(self):
-        cuda = self.module.cuda
-        return None if cuda.current_device() == self.device.index else cuda.device(self.device)
+        return None if self.current() == self.number else self.module.cuda.device(self.number)
+
+
+def release():
+    """Frees the workspaces, of up to 64 MiB each, that this thread's calls keep for later ones."""
+    for space in _at.spaces.values():
+        space.kept.__dict__.clear()
 
 
 class _at:
@@ -255,10 +355,10 @@ class _at:
         x = self.x
         of = type(x).__module__.partition(".")[0]
         if of == "torch" and x.is_cuda:
-            kind, device = _Torch, x.device
+            kind, device = _Torch, x.get_device()
         elif of == "cupy" or of != "torch" and _on_gpu(x):
             x = x if of == "cupy" else _cupy(importlib.import_module("cupy"), x)
-            kind, device = _CuPy, x.device.id
+            kind, device = _CuPy, x.data.device_id
         else:
             kind, device = _Space, None
         space = self.spaces.get((kind, device))
@@ -267,7 +367,7 @@ class _at:
         self.switched = space.switch()
         if self.switched is not None:
             self.switched.__enter__()
-        return space, space.array(x)
+        return space, space.array(x) if kind is _Space else x
 
     def __exit__(self, *error):
         if self.switched is not None:
@@ -347,21 +447,23 @@ def pdist(x, metric="euclidean", square=False):
         return out
 
 
-def _listed(space, near, name, lists, values, counter, **more):
+def _listed(space, near, name, lists, values, found, **more):
     """Calls a function that lists pairs, and again with more room if there are more: the arrays of
-    the job's members `lists` and, with values, distances. counter: the member that receives their
-    number at its end."""
+    the job's members `lists` and, with values, distances. found: gives their number after a call."""
     dtype, members = near
     room = 16 * members["n"] + 1024
     while True:
-        arrays = {member: space.empty((room,), "int64") for member in lists}
+        table = space.empty((len(lists), room), "int64")
+        begin = space.address(table)
+        arrays = {member: begin + 8 * room * row for row, member in enumerate(lists)}
         if values:
-            arrays["values"] = space.empty((room,), dtype)
-        space.run(name, near_by=members, capacity=room, wide=1, **arrays, **more)
-        found = space.last(more[counter])
-        if found <= room:
-            return [array[:found] for array in arrays.values()]
-        room = found
+            arrays["values"] = distances = space.empty((room,), dtype)
+        space.run(name, **members, capacity=room, wide=1, **arrays, **more)
+        count = found()
+        if count <= room:
+            rows = [table[row, :count] for row in range(len(lists))]
+            return [*rows, distances[:count]] if values else rows
+        room = count
 
 
 def pairs_within(x, radius, box=None, both=True, values=True, y=None):
@@ -370,9 +472,9 @@ def pairs_within(x, radius, box=None, both=True, values=True, y=None):
     axis; or its three vectors, of any shape. y: other points: the pairs of an i of x and a j of
     y."""
     with _at(x) as (space, x):
-        count = space.empty((1,), "int64")
+        count = space.counter()
         return tuple(_listed(space, _near(space, x, radius, box, y), "pairs", ("i", "j"), values,
-                             "count", count=count, both=int(both)))
+                             lambda: space.counted(count), count=count, both=int(both)))
 
 
 def graph_within(x, radius, box=None, values=True, y=None):
@@ -381,8 +483,8 @@ def graph_within(x, radius, box=None, values=True, y=None):
     with _at(x) as (space, x):
         near = _near(space, x, radius, box, y)
         starts = space.empty((near[1]["n"] + 1,), "int64")
-        return (starts, *_listed(space, near, "graph", ("columns",), values, "starts",
-                                 starts=starts))
+        return (starts, *_listed(space, near, "graph", ("columns",), values,
+                                 lambda: space.last(starts), starts=starts))
 
 
 def nearest(x, k, radius=0, include_self=True, box=None, y=None):
@@ -396,9 +498,26 @@ def nearest(x, k, radius=0, include_self=True, box=None, y=None):
         dtype, members = _near(space, x, radius, box, y)
         numbers = space.empty((members["n"], int(k)), "int64")
         distances = space.empty((members["n"], int(k)), dtype)
-        space.run("nearest", near_by=members, numbers=numbers, distances=distances, k=int(k),
+        space.run("nearest", **members, numbers=numbers, distances=distances, k=int(k),
                   self=int(include_self), wide=1)
         return distances, numbers if y is None or len(y) else numbers * 0
+
+
+def near_set(x):
+    """A prepared set of points, x of shape (n, 2) to (n, 8), for kernels of your own that call
+    tmap_near_each and others with Planner.near: uint8, at a multiple of 128."""
+    with _at(x) as (space, x):
+        x, _, number = _reals(space, x, range(2, 9))
+        members = {"points": x, "n": x.shape[0], "d": x.shape[1], "type": number}
+        library = _library(space.cpu)
+        job = space.job(library.calls["near_set"], members)
+        size = library.threadmap_near_set_bytes(job)
+        room = space.empty((size + 128,), "uint8")
+        begin = -space.address(room) % 128
+        out = room[begin:begin + size]
+        if size:
+            space.run("near_set", **members, set=out)
+        return out
 
 
 def groups(x, radius, box=None, min_points=1):
@@ -410,10 +529,10 @@ def groups(x, radius, box=None, min_points=1):
         _, members = _near(space, x, radius, box)
         if not 1 <= min_points < 2**32:
             raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
-        labels, count = space.empty((members["n"],), "int32"), space.empty((1,), "int32")
-        space.run("groups", near_by=members, labels=labels, count=count, dense=1,
+        labels, count = space.empty((members["n"],), "int32"), space.sum()
+        space.run("groups", **members, labels=labels, count=count, dense=1,
                   min_points=int(min_points))
-        return space.last(count), labels
+        return space.last(count, ctypes.c_int32), labels
 
 
 def histogram(x, bins, maximum, box=None, y=None):
@@ -427,7 +546,7 @@ def histogram(x, bins, maximum, box=None, y=None):
         if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
             raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
         counts = space.empty((int(bins),), "int64")
-        space.run("histogram", near_by=members, counts=counts, bins=int(bins))
+        space.run("histogram", **members, counts=counts, bins=int(bins))
         return counts
 
 
@@ -461,25 +580,26 @@ def _extents(x):
             else 1}
 
 
-def _components(space, cells, kind, connectivity, images=False, flags=0):
+def _components(space, cells, kind, connectivity, images=False, flags=0, dtype="int32"):
     """Labels of cells, and their number: of each image, if slices are images. kind: 0, a mask, or
     of values. flags: of periodic axes."""
     axes = _axes(cells) - images
     at = _choice(connectivity, tuple(range(1, axes + 1)), "connectivity")
     picture = axes == 2 and not kind and not flags  # or an image, which is quicker than a volume
-    labels = space.empty(tuple(cells.shape), "int32")
-    count = space.empty((cells.shape[0] if images else 1,), "int64")
+    wide = _choice(dtype, ("int32", "int64"), "labels of dtype")
+    labels = space.empty(tuple(cells.shape), dtype)
+    count = space.empty((cells.shape[0],), "int64") if images else space.counter()
     space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
-              neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
+              wide=wide, neighbours=((4, 8) if picture else (6, 18, 26))[at] + flags)
     return labels, count
 
 
-def label(mask, connectivity=1, images=False, values=False, periodic=()):
-    """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: int32
-    labels from 1 on, and their number. connectivity: as in generate_binary_structure, 1 to the
-    number of axes. images: the slices of three axes are images of their own, with an int64 number
-    each. values: components are of one value each, as skimage.measure.label. periodic: numbers of
-    the axes whose ends are neighbours; True: all."""
+def label(mask, connectivity=1, images=False, values=False, periodic=(), dtype="int32"):
+    """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: labels
+    from 1 on, int32 or int64, and their number. connectivity: as in generate_binary_structure, 1 to
+    the number of axes. images: the slices of three axes are images of their own, with an int64
+    number each. values: components are of one value each, as skimage.measure.label. periodic:
+    numbers of the axes whose ends are neighbours; True: all."""
     with _at(mask) as (space, mask):
         axes = _axes(mask, (3,) if images else (2, 3))
         wrapped = range(axes) if periodic is True else periodic or ()
@@ -494,8 +614,8 @@ def label(mask, connectivity=1, images=False, values=False, periodic=()):
             kind, cells = kind | _NOT_ZERO, space.cast(mask, _name(mask.dtype))
         else:
             kind, cells = 0, _bytes(space, mask)
-        labels, count = _components(space, cells, kind, connectivity, bool(images), flags)
-        return labels, count if images else space.last(count)
+        labels, count = _components(space, cells, kind, connectivity, bool(images), flags, dtype)
+        return labels, count if images else space.counted(count)
 
 
 def _labels(space, labels):
@@ -506,14 +626,31 @@ def _labels(space, labels):
     return {"labels": labels, **_extents(labels), "components": 0, "images": 0, "wide": int(wide)}
 
 
+def shapes(labels):
+    """The cells of each label 1, 2, ... of 2 or 3 axes, and its box: int64, and int64 of shape (n,
+    4) or (n, 6): the first cell of each axis, then the one behind the last, as skimage.measure's
+    regionprops. Labels of no cell have boxes without a meaning."""
+    with _at(labels) as (space, labels):
+        of, axes = _labels(space, labels), _axes(labels)
+        number = of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
+        table = space.empty((number, 5), "int64")
+        space.run("shapes", **of, shapes=table)
+        ends = [part for k in (2, 3, 4) for part in (table[:, k] & 0xffffffff, table[:, k] >> 32)]
+        boxes = space.empty((number, 2 * axes), "int64")
+        for axis in range(axes):  # left, top, front, right, bottom, back
+            boxes[:, axis] = ends[axes - 1 - axis]
+            boxes[:, axes + axis] = ends[3 + axes - 1 - axis] + 1
+        return table[:, 0], boxes
+
+
 def contacts(labels):
     """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
     in ascending order, and the number of faces between them."""
     with _at(labels) as (space, labels):
-        of, count, room = _labels(space, labels), space.empty((1,), "int64"), 4096
+        of, count, room = _labels(space, labels), space.sum(), 4096
         while True:
             table = space.empty((room, 2), "int64")
-            space.run("contacts", of=of, contacts=table, room=room, count=count)
+            space.run("contacts", **of, contacts=table, room=room, count=count)
             found = space.last(count)
             if found <= room:
                 break
@@ -530,12 +667,12 @@ def remove_small_objects(x, min_size, connectivity=1):
         mask = _name(x.dtype) == "bool"
         if mask:
             labels, count = _components(space, _bytes(space, x), 0, connectivity)
-            of = {**_labels(space, labels), "components": space.last(count)}
+            of = {**_labels(space, labels), "components": space.counted(count)}
         else:
             of = _labels(space, x)
             of["labels"] = labels = of["labels"] + 0  # a copy
             of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
-        space.run("dust", of=of, least=max(0, int(min_size)))
+        space.run("dust", **of, least=max(0, int(min_size)))
         return of["labels"] != 0 if mask else of["labels"]
 
 
@@ -545,9 +682,22 @@ def binary_fill_holes(mask, connectivity=1):
     with _at(mask) as (space, mask):
         cells = space.cast(mask != 0, "uint8")
         labels, count = _components(space, cells, _VALUES["uint8"], connectivity)
-        of = {**_labels(space, labels), "components": space.last(count)}
-        space.run("fill", of=of, mask=cells)
+        of = {**_labels(space, labels), "components": space.counted(count)}
+        space.run("fill", **of, mask=cells)
         return cells != 0
+
+
+def _heights(space, heights, connectivity, nodata):
+    """(heights, their dtype, members of a job)"""
+    if len(heights.shape) != 2:
+        raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
+    dtype = _name(heights.dtype)
+    number = _choice(dtype, ("int16", "int32", "float32"), "heights of dtype")
+    heights, (height, width) = space.cast(heights, dtype), heights.shape
+    return heights, dtype, {
+        "cells": heights, "width": width, "height": height, "type": number,
+        "connectivity": 4 * (1 + _choice(connectivity, (1, 2), "connectivity")),
+        "has_nodata": int(nodata is not None), "nodata": float(nodata or 0)}
 
 
 def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth=False):
@@ -556,22 +706,30 @@ def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth
     border: those of the map's border and beside cells of the value nodata, too. depth: float32,
     level - height."""
     with _at(heights) as (space, heights):
-        if len(heights.shape) != 2:
-            raise ValueError(f"heights of two axes, not {tuple(heights.shape)}")
-        dtype = _name(heights.dtype)
-        number = _choice(dtype, ("int16", "int32", "float32"), "heights of dtype")
-        heights = space.cast(heights, dtype)
+        heights, dtype, members = _heights(space, heights, connectivity, nodata)
         if outlets is not None:
             outlets = _bytes(space, outlets)
             if outlets.shape != heights.shape:
                 raise ValueError("outlets: a mask of the shape of the heights")
-        side = 4 * (1 + _choice(connectivity, (1, 2), "connectivity"))
         out = space.empty(tuple(heights.shape), "float32" if depth else dtype)
+        space.run("spill", **members, mask=outlets, out=out, depth=int(depth),
+                  outlets=3 if border else 0)
+        return out
+
+
+def flood(heights, seeds, level, connectivity=2, nodata=None, depth=False):
+    """The cells below a level that water from the seeds reaches, a mask of bool; heights as of
+    spill. seeds: row and column of each. depth: float32, level - height there, 0 elsewhere."""
+    with _at(heights) as (space, heights):
+        heights, _, members = _heights(space, heights, connectivity, nodata)
+        rows = seeds.tolist() if hasattr(seeds, "tolist") else [*map(list, seeds)]
         height, width = heights.shape
-        space.run("spill", mask=outlets, out=out, depth=int(depth), outlets=3 if border else 0,
-                  map={"cells": heights, "width": width, "height": height, "type": number,
-                       "connectivity": side, "has_nodata": int(nodata is not None),
-                       "nodata": float(nodata or 0)})
+        if not all(len(row) == 2 and 0 <= row[0] < height and 0 <= row[1] < width for row in rows):
+            raise ValueError("seeds: row and column of cells of the map")
+        out = space.empty(tuple(heights.shape), "float32" if depth else "bool")
+        cells = space.cast([[x, y] for y, x in rows], "int64")
+        space.run("flood", **members, seeds=cells, count=len(rows), level=float(level), out=out,
+                  form=2 if depth else 0)
         return out
 
 
@@ -599,7 +757,7 @@ def _frames(name, frames, reference, atoms, weights):
                 raise ValueError("a weight of each atom that counts")
         values = count if reference is not None else count * (count - 1) // 2
         out = space.empty((values,), "float32")
-        space.run(name, reference=reference, out=out, of={
+        space.run(name, reference=reference, out=out, **{
             "xyz": frames, "frames": count, "n": n, "atoms": atoms, "weights": weights,
             "atom_count": 0 if atoms is None else len(atoms)})
         return out
@@ -636,10 +794,10 @@ def gromos(distances, cutoff):
     with _at(distances) as (space, distances):
         members, n = _condensed(space, distances)
         labels, centres, sizes = (space.empty((n,), "int32") for _ in range(3))
-        count = space.empty((1,), "int64")
+        count = space.counter()
         space.run("gromos", **members, labels=labels, centres=centres, sizes=sizes, count=count,
                   cutoff=float(cutoff))
-        found = space.last(count)
+        found = space.counted(count)
         return labels, centres[:found], sizes[:found]
 
 
@@ -655,7 +813,7 @@ def linkage(distances):
         host = numpy.empty((n - 1, 3), "int32")
         scratch, matrix = numpy.empty(2 * n, "uint32"), numpy.empty((n - 1, 4))
         code = library.threadmap_copy(host.ctypes.data, space.address(edges), host.nbytes,
-                                      space.stream())
+                                      space.stream()[0])
         _check(library, code or library.threadmap_linkage_matrix(
             *map(ctypes.c_void_p, (host.ctypes.data, n, scratch.ctypes.data, matrix.ctypes.data))),
             "linkage")
@@ -693,16 +851,15 @@ def life(state, fractal, steps=1, rule="B3/S23"):
         out = words = space.empty(tuple(state.shape), "uint8")
         if compact:
             library = _library(space.cpu)
-            job = library.calls["bits"][0]()
-            space.fill(job, {"of": of}, [])
-            size = library.threadmap_bits_bytes(ctypes.byref(job.of)) // 2
+            job = space.job(library.calls["bits"], of)  # begins with the fractal
+            size = library.threadmap_bits_bytes(job) // 2
             words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
-            space.run("bits", of=of, bytes=state, words=words)
+            space.run("bits", **of, bytes=state, words=words)
             state, words = words, new
-        space.run("life", of=of, out=words, steps=int(steps), born=born, survive=survive,
+        space.run("life", **of, out=words, steps=int(steps), born=born, survive=survive,
                   compact=int(compact), **{"in": state})
         if compact:
-            space.run("bits", of=of, bytes=out, words=words, unpack=1)
+            space.run("bits", **of, bytes=out, words=words, unpack=1)
         return out
 
 

@@ -140,7 +140,7 @@ int explore_distances(int count, char **words) {
     distances_task t;
     options_read(o, count, words, help);
     for (t.metric = 0; strcmp(o[METRIC].value, tmap_pdist_metric_name(t.metric)); ++t.metric)
-        if (t.metric == TMAP_PDIST_METRIC_COUNT - 1) bad("no such --metric", o[METRIC].value);
+        if (t.metric == TMAP_PDIST_CORRELATION) bad("no such --metric", o[METRIC].value);
     if (strcmp(o[INPUT].value, "auto")) {
         files_differ(&o[INPUT], &o[OUT]);
         files_differ(&o[INPUT], &o[PICTURE]);

@@ -245,10 +245,10 @@ def declared_names(root):
     for path in glob.glob(os.path.join(root, "include", "threadmap", "**", "*.h"), recursive=True):
         text = re.sub(r"//[^\n]*|/\*.*?\*/", "", read(path), flags=re.S)
         names |= set(re.findall(NAME, text))
-        for header, prefix in (("catalogue.h", "fractal"), ("catalogue3.h", "fractal3"), ("turned.h", "turned")):
+        for header, prefix in (("catalogue.h", "tmap_fractal"), ("catalogue3.h", "tmap_fractal3"),
+                               ("turned.h", "tmap_turned"), ("pdist.h", "TMAP_PDIST")):
             if path.endswith("/" + header):
-                names |= {f"tmap_{prefix}_{fractal}"
-                          for fractal in re.findall(r"^    X\((\w+),", text, re.M)}
+                names |= {f"{prefix}_{one}" for one in re.findall(r"^    X\((\w+),", text, re.M)}
     return names
 
 

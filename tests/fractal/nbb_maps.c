@@ -176,26 +176,23 @@ static tmap_u64 call_everything(const map_subject *s, tmap_xyz64 a, tmap_u32 r) 
     const map_vector v = {r, all, a.x, a, {a.y, a.x, a.z}};
     const tmap_xyz b = maps_narrow(a);
     const tmap_turned t = s->m.t;
-    tmap_u32 one, two;
+    tmap_u32 one;
     tmap_u64 sum = maps_wrong(&s->m, &v) + maps_gasket(&v), sizes[7];
 #define SUM(point) sum += (point).x + (point).y
 #define SUM_PIECES(prefix, f, dims) \
-    sum += prefix##_beta(f, MAPS_GIVE##dims(b), r) + prefix##_beta64(f, MAPS_GIVE##dims(a), r); \
+    sum += prefix##_beta(f, MAPS_GIVE##dims(b), r); \
     sum += prefix##_replica(f, MAPS_GIVE##dims(b)) + prefix##_block_level(f, r, b.x); \
     sum += (tmap_u64)prefix##_check(f); \
     SUM(prefix##_tau(f, b.x)); \
-    SUM(prefix##_delta(f, b.x, r)); \
-    SUM(prefix##_delta64(f, b.x, r))
+    SUM(prefix##_delta(f, b.x, r))
     if (s->m.kind == BRUTE_PLAIN) {
         SUM_PIECES(tmap_nbb, s->m.f, 2);
     } else if (s->m.kind == BRUTE_DEEP) {
         SUM_PIECES(tmap_nbb3, t.f, 3);
     } else {
         SUM(tmap_turned_tile(t, b.y, r, &one));
-        SUM(tmap_turned_tile64(t, a.y, r, &two));
         SUM(tmap_turned_apply(b.x, b, b));
-        SUM(tmap_turned_apply64(b.x, a, a));
-        sum += tmap_turned_compose(b.x, b.y) + tmap_turned_inverse(b.z) + one + two;
+        sum += tmap_turned_compose(b.x, b.y) + tmap_turned_inverse(b.z) + one;
         sum += tmap_turned_element(tmap_turned_set(t, b.x, b.y), b.z);
         sum += (tmap_u64)tmap_turned_check(t);
     }

@@ -46,8 +46,7 @@ __device__ static tmap_xyz64 at64(tmap_u64 a, tmap_u64 b, tmap_u64 c) {
 #define PIECES(name, prefix, f, dims, box) \
     KERNEL(tau_##name, tmap_u32, POINT##dims, prefix##_tau(f, a)) \
     KERNEL(replica_##name, tmap_u32, tmap_u32, prefix##_replica(f, box)) \
-    KERNEL(delta_##name, tmap_u32, POINT##dims, prefix##_delta(f, a, r)) \
-    KERNEL(delta64_##name, tmap_u32, POINT##dims##_64, prefix##_delta64(f, a, r))
+    KERNEL(delta_##name, tmap_u32, POINT##dims, prefix##_delta(f, a, r))
 
 #define KERNELS(name, title, rows, k, sx, sy, tau_x, tau_y) \
     MAPS(name, tmap_nbb, tmap_fractal_##name(), 2) \

@@ -54,7 +54,7 @@ static void round_make(round_of *o, int maker, tmap_u32 turn, tmap_u64 pitch, co
     of_plan(plan);
     if (maker == CA && o->k.size == 1)
         expect(o->k.ca.by_sectors ==
-                   (plan->pitch == (tmap_u64)all->width && tmap_life_fits(all->f, all->r)),
+                   (plan->pitch == (tmap_u64)all->width && tmapi_life_fits(all->f, all->r)),
                "an automaton by sectors");
     if (maker == SW || maker == RD)
         (void)tmap_each_plan_loop(plan, (int)below(TMAP_EACH_LOOP_COUNT));
@@ -402,7 +402,7 @@ static void run_level(tmap_nbb f, tmap_u32 r, const int *times) {
 static void run_sectors(tmap_nbb f, tmap_u64 most) {
     const tmap_u32 m = tmapi_life_tile_make(f).m;
     for (tmap_u32 r = m; r <= m + 1; ++r) {
-        if (!tmap_life_fits(f, r) ||
+        if (!tmapi_life_fits(f, r) ||
             tmap_mul_saturate(tmap_nbb_side_x(f, r), tmap_nbb_side_y(f, r)) > most)
             break;
         const cells all = cells_make(f, r);

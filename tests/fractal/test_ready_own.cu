@@ -142,13 +142,12 @@ static void refuse_plans(void) {
     const tmap_nbb wide = tmap_fractal_cantor(), many = tmap_nbb_make(17, 2, 2, 0, 0);
     tmap_each_plan each;
     tmap_ca_plan ca;
-    tmap_life_plan life;
     tmap_ising_plan ising;
     tmap_compact_matrix_plan matrix;
     tmap_compact_window w, same;
     kit_case("plans");
     memset(&each, 0x77, sizeof each), memset(&ca, 0x77, sizeof ca);
-    memset(&life, 0x77, sizeof life), memset(&ising, 0x77, sizeof ising);
+    memset(&ising, 0x77, sizeof ising);
     memset(&matrix, 0x77, sizeof matrix);
     const tmap_u32 no_sizes[] = {0, 3, 32};
     for (int i = 0; i < 3; ++i) {
@@ -171,8 +170,6 @@ static void refuse_plans(void) {
     }
     REFUSED(tmap_compact_matrix_plan_make(gasket, 3, TMAP_COMPACT, 4, &matrix));
     REFUSED(tmap_compact_life_plan_make(many, 1, &each));
-    REFUSED(tmap_life_plan_make(gasket, 3, &life)); // smaller than a tile
-    REFUSED(tmap_life_plan_make(outside, 9, &life));
     for (tmap_u32 r = 21; r <= 22; ++r) {
         const cudaError_t none = cudaErrorInvalidConfiguration;
         RETURNS(tmap_sw_plan_make(wide, r, 0, 4, &each), none);
@@ -180,19 +177,16 @@ static void refuse_plans(void) {
         RETURNS(tmap_diffusion_plan_make(wide, r, 0, TMAP_DIFFUSION_F32, &each), none);
         RETURNS(tmap_rd_plan_make(wide, r, 0, TMAP_RD_I32, &each), none);
         RETURNS(tmap_ising_plan_make(wide, r, 0, &ising), none);
-        REFUSED(tmap_life_plan_make(wide, r, &life));
     }
     RETURNS(tmap_compact_life_plan_make(gasket, 41, &each), cudaErrorInvalidConfiguration);
     expect(kit_all(&each, sizeof each, 0x77) && kit_all(&ca, sizeof ca, 0x77) &&
-               kit_all(&life, sizeof life, 0x77) && kit_all(&ising, sizeof ising, 0x77) &&
-               kit_all(&matrix, sizeof matrix, 0x77),
+               kit_all(&ising, sizeof ising, 0x77) && kit_all(&matrix, sizeof matrix, 0x77),
            "a refusal made a plan");
     REFUSED(tmap_ca_plan_make(gasket, 3, 0, 1, NULL));
     REFUSED(tmap_diffusion_plan_make(gasket, 3, 0, TMAP_DIFFUSION_F32, NULL));
     REFUSED(tmap_ising_plan_make(gasket, 3, 0, NULL));
     REFUSED(tmap_compact_matrix_plan_make(gasket, 3, 0, 4, NULL));
     REFUSED(tmap_compact_life_plan_make(gasket, 5, NULL));
-    REFUSED(tmap_life_plan_make(gasket, 9, NULL));
     RETURNS(tmap_compact_window_make(gasket, 4, 2, TMAP_COMPACT_WINDOW_BYTES, &w), TMAP_OK);
     same = w;
     RETURNS(tmap_compact_window_make(gasket, 4, 5, 0, &w), TMAP_EINVAL);
@@ -206,12 +200,10 @@ static void refuse_plans(void) {
 static void refuse_automata(void) {
     const tmap_ca_rule life = tmap_ca_life(), nine = {1u << 9, 0}, ten = {0, 1u << 10};
     tmap_ca_plan plan, words;
-    tmap_life_plan by_life;
     tmap_each_plan bits, other;
     kit_case("automata");
     CHECK(tmap_ca_plan_make(gasket, 3, 0, 1, &plan));
     CHECK(tmap_ca_plan_make(gasket, 3, 0, 4, &words));
-    CHECK(tmap_life_plan_make(gasket, 7, &by_life));
     CHECK(tmap_compact_life_plan_make(gasket, 5, &bits));
     REFUSED(tmap_ca(NULL, life, a, b, 0));
     REFUSED(tmap_ca(&plan, life, NULL, b, 0));
@@ -225,12 +217,6 @@ static void refuse_automata(void) {
     REFUSED(tmap_ca(&plan, life, a + 1, b, 0));
     plan.each = bits; // another maker's
     REFUSED(tmap_ca(&plan, life, a, b, 0));
-    REFUSED(tmap_life(NULL, life, a, b, 0));
-    REFUSED(tmap_life(&by_life, life, NULL, b, 0));
-    REFUSED(tmap_life(&by_life, life, a, NULL, 0));
-    REFUSED(tmap_life(&by_life, life, b, b, 0));
-    REFUSED(tmap_life(&by_life, life, a + 1, b, 0));
-    REFUSED(tmap_life(&by_life, nine, a, b, 0));
     REFUSED(tmap_compact_life(NULL, life, a, b, 0));
     REFUSED(tmap_compact_life(&bits, life, a, NULL, 0));
     REFUSED(tmap_compact_life(&bits, life, a, a, 0));

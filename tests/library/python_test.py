@@ -9,6 +9,7 @@ with the library of a GPU in that folder. Skipped without a GPU."""
 import ast
 import collections
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 import warnings
 
@@ -129,6 +131,7 @@ def near(rng):
     check(got.dtype == np.int64 and got.sum() == (pairs <= most).sum() and
           ((low <= got.cumsum()[:-1]) & (got.cumsum()[:-1] <= high)).all(),
           f"histogram, {bins} bins up to {most}: {what}")
+    sets(x)
     distance = far(x, x, box)
     k, own = int(rng.integers(1, 65)), bool(rng.integers(2))
     if not own:
@@ -152,6 +155,20 @@ def near(rng):
           np.array_equal(columns, np.nonzero(within)[1]), f"graph_within: {what}")
     check(threadmap.histogram(x, bins, most, box, y).sum() == (distance <= most).sum(),
           f"histogram: {what}")
+
+
+def sets(x):
+    """The leaves of a prepared set have each point once; a leaf is its coordinates and numbers."""
+    kind = "f4" if x.dtype in ("float16", "float32") else "f8"
+    (n, d), size = x.shape, int(kind[1])
+    leaves = -(-n // 32)
+    got = threadmap.near_set(x)
+    leaf = got[:leaves * 32 * (d * size + 4)].reshape(leaves, 32 * (d * size + 4))
+    numbers = np.ascontiguousarray(leaf[:, 32 * d * size:]).view("u4").ravel()[:n]
+    found = np.ascontiguousarray(leaf[:, :32 * d * size]).view(kind).reshape(-1, d, 32)
+    found = found.transpose(0, 2, 1).reshape(-1, d)[:n]
+    check(np.array_equal(np.sort(numbers), np.arange(n)) and np.array_equal(found, x[numbers]),
+          f"near_set: {x.shape}, {x.dtype}")
 
 
 def nearest(distance, got, what, rounding):
@@ -218,6 +235,13 @@ def maps(rng):
     got = threadmap.spill(heights, connectivity, outlets, border)
     check(got.dtype == heights.dtype and np.array_equal(got[wet], padded[1:-1, 1:-1][wet]),
           f"spill, {heights.shape}, {heights.dtype}, connectivity {connectivity}, border {border}")
+    level, seeds = int(rng.integers(0, 9)), np.argwhere(outlets)
+    below, _ = connected((heights < level).astype(int), connectivity, ())
+    want = np.isin(below, below[outlets]) & (below > 0)
+    got = threadmap.flood(heights, [seeds, seeds.tolist()][rng.integers(2)], level, connectivity)
+    check(got.dtype == bool and np.array_equal(got, want), f"flood, {heights.shape}, level {level}")
+    got = threadmap.flood(heights, seeds, level, connectivity, depth=True)
+    check(np.array_equal(got, np.where(want, level - heights, 0)), "flood, depth")
     depth = threadmap.spill(heights, connectivity, outlets, border, depth=True)
     check(np.array_equal(depth[wet], (padded[1:-1, 1:-1] - heights)[wet]), "spill, depth")
 
@@ -257,11 +281,13 @@ def labels(rng, shape):
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
     what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}"
+    dtype = str(rng.choice(["int32", "int64"]))
     for values in False, True:
         got, count = threadmap.label(cells, connectivity, values=values, periodic=[
-            axis - rng.integers(2) * len(shape) for axis in wrap])
+            axis - rng.integers(2) * len(shape) for axis in wrap], dtype=dtype)
         want, number = connected(cells if values else (cells != 0).astype(int), connectivity, wrap)
-        check(np.array_equal(got, want) and count == number, f"label: {what}, values {values}")
+        check(np.array_equal(got, want) and count == number and got.dtype == dtype,
+              f"label: {what}, values {values}")
     faces = collections.Counter()
     for axis in range(len(shape)):
         a, b = (np.moveaxis(want, axis, 0)[part].ravel() for part in (slice(1, None), slice(-1)))
@@ -269,6 +295,11 @@ def labels(rng, shape):
     got = threadmap.contacts(want.astype(rng.choice(["int32", "int64"])))
     check(sorted((i, j, n) for (i, j), n in faces.items()) == list(zip(*(x.tolist() for x in got))),
           f"contacts: {what}")
+    areas, boxes = threadmap.shapes(want.astype(rng.choice(["int32", "int64"])))
+    check(np.array_equal(areas, np.bincount(want.ravel(), minlength=1)[1:]), f"shapes: {what}")
+    for name, box in enumerate(boxes, 1):
+        at = np.argwhere(want == name)
+        check(np.array_equal(box, [*at.min(axis=0), *at.max(axis=0) + 1]), f"shapes, box: {what}")
     least = int(rng.integers(0, 6))
     big = np.bincount(want.ravel(), minlength=number + 1) >= least
     labels = want.astype(rng.choice(["int32", "int64"]))
@@ -414,14 +445,19 @@ def refusals():
            "complex numbers": (TypeError, lambda: threadmap.pdist(x + 1j)),
            "text": (ValueError, lambda: threadmap.pdist([["a", "b"]])),
            "values of float64": (ValueError, lambda: threadmap.label(x, values=True)),
+           "labels of int8": (ValueError, lambda: threadmap.label(x, dtype="int8")),
            "periodic images": (ValueError, lambda: threadmap.label(
                x[None], images=True, periodic=True)),
            "a periodic axis 2 of 2": (ValueError, lambda: threadmap.label(x, periodic=[2])),
+           "2^70 cells": (ValueError, lambda: threadmap.remove_small_objects(
+               np.ones((2, 2), "int32"), 2**70)),
            "labels of 1 axis": (ValueError, lambda: threadmap.contacts([1, 2])),
            "a mask of 4 axes": (ValueError, lambda: threadmap.label(np.zeros((2, 2, 2, 2)))),
            "images of 2 axes": (ValueError, lambda: threadmap.label(x, images=True)),
            "connectivity 3 of 2 axes": (ValueError, lambda: threadmap.label(x, 3)),
            "heights of float64": (ValueError, lambda: threadmap.spill(x)),
+           "a seed outside": (ValueError, lambda: threadmap.flood(x.astype("f"), [(5, 0)], 1)),
+           "a seed of 3 numbers": (ValueError, lambda: threadmap.flood(x.astype("f"), [[1] * 3], 1)),
            "a mask of another shape": (ValueError, lambda: threadmap.spill(
                x.astype("f"), outlets=np.ones((2, 2)))),
            "frames of 2 coordinates": (ValueError, lambda: threadmap.drmsd(np.zeros((5, 5, 2)))),
@@ -463,13 +499,16 @@ class Elsewhere:
 
     def __init__(self, of):
         self.of, self.shape, self.dtype, self.flags = of, of.shape, of.dtype, of.flags
-        self.data = types.SimpleNamespace(ptr=of.ctypes.data)
+        self.data = types.SimpleNamespace(ptr=of.ctypes.data, device_id=1, of=of)
 
     def __len__(self):
         return len(self.of)
 
     def __getitem__(self, at):
         return type(self)(self.of[getattr(at, "of", at)])
+
+    def __setitem__(self, at, value):
+        self.of[at] = value.of
 
     def argsort(self):
         return type(self)(self.of.argsort())
@@ -490,6 +529,12 @@ class Elsewhere:
 
     def data_ptr(self):
         return self.data.ptr
+
+    def get_device(self):
+        return 1
+
+    def new_empty(self, shape):
+        return type(self)(np.empty(shape, self.dtype))
 
     def tolist(self):
         return self.of.tolist()
@@ -521,8 +566,9 @@ def elsewhere(kind, raw):
         return x if isinstance(x, array) and dtype is None else array(
             np.array(getattr(x, "of", x), dtype, order="C"))
 
-    def empty(shape, dtype, device=None):
-        check(said[-1] == 1 if kind == "cupy" else device == array.device, "the device of a result")
+    def empty(shape, dtype, device=None, pin_memory=False):
+        check(said[-1] == 1 if kind == "cupy" else pin_memory != (device == array.device),
+              "the device of a result")
         return array(np.empty(shape, dtype))
 
     @contextlib.contextmanager
@@ -533,11 +579,15 @@ def elsewhere(kind, raw):
 
     def stream(device=None):
         check(said[-1] == 1 and device in (None, 1, array.device), "the stream of a device")
-        return types.SimpleNamespace(ptr=0, cuda_stream=0)
+        return types.SimpleNamespace(ptr=7, cuda_stream=7, is_capturing=lambda: module.recorded)
+    module.recorded = False
     module.asarray = module.as_tensor = module.ascontiguousarray = make
     module.ndarray, module.Tensor, module.empty = array, array, empty
+    module.device = lambda name, number: Device(number, number)
     module.cuda = types.SimpleNamespace(
         device=switch, Device=switch, get_current_stream=stream, current_stream=stream,
+        is_current_stream_capturing=lambda: module.recorded,
+        alloc_pinned_memory=lambda size: array(np.empty(size, "uint8")).data,
         current_device=lambda: said[-1], runtime=types.SimpleNamespace(getDevice=lambda: said[-1]))
     module._C = types.SimpleNamespace()
     if raw:
@@ -557,7 +607,8 @@ def gpus(rng):
              "groups": (x, 0.2, None, 3), "histogram": (x, 9, 0.4),
              "label": (images, 1, True), "contacts": (rng.integers(0, 4, (9, 9)),),
              "remove_small_objects": (images, 9), "binary_fill_holes": (images[0],),
-             "spill": (heights, 1, heights > 7),
+             "spill": (heights, 1, heights > 7), "flood": (heights, [[3, 4]], 7),
+             "shapes": (rng.integers(0, 4, (9, 9)),), "near_set": (x,),
              "drmsd": (rng.random((4, 6, 3)),), "gromos": (rng.random(45), 0.3),
              "linkage": (rng.random(45),), "life": (np.ones((4, 4), "uint8"), threadmap.gasket),
              "rmsd": (rng.random((4, 6, 3)), rng.random((6, 3)), [0, 2, 5], [1, 2, 3])}
@@ -574,6 +625,8 @@ def gpus(rng):
                       isinstance(other, array) == isinstance(one, np.ndarray), f"{kind}: {name}")
             check(said == [0, 1, 0], f"{kind}: {name}: devices {said}")
             del said[1:]
+        kept(kind, array)
+        del said[1:]
         threadmap = Moved(kind)
         for _ in range(3):
             for some in TESTS:
@@ -582,6 +635,32 @@ def gpus(rng):
         del sys.modules[kind]
     threadmap.arrays._at.spaces.clear()
     del threadmap.arrays._library.loaded[False]
+
+
+def kept(kind, array):
+    """What calls keep: by stream and thread, not for graphs that are recorded, and until release."""
+    space, = (space for space in threadmap.arrays._at.spaces.values() if not space.cpu)
+    before = dict(space.kept.__dict__)
+    call = functools.partial(threadmap.histogram, array(np.eye(3, dtype="f")), 3, 6)
+    sys.modules[kind].recorded = True
+    want = call().get()
+    check(np.array_equal(call().get(), want), f"{kind}: a graph")
+    check(space.kept.__dict__ == before and list(before) == [7], f"{kind}: a graph's workspace is kept")
+    sys.modules[kind].recorded = False
+    other = threading.Thread(target=lambda: check(not space.kept.__dict__, f"{kind}: threads share"))
+    other.start()
+    other.join()
+    limit, threadmap.arrays._KEPT = threadmap.arrays._KEPT, 0
+    threadmap.release()
+    check(np.array_equal(call().get(), want) and space.kept.__dict__[7].room is None,
+          f"{kind}: a large workspace is kept")
+    threadmap.arrays._KEPT = limit
+    call()
+    small = space.kept.__dict__[7].room
+    threadmap.drmsd(array(np.ones((100, 60, 3), "f")))
+    check(len(space.kept.__dict__[7].room) > len(small), f"{kind}: the workspace does not grow")
+    threadmap.release()
+    check(not space.kept.__dict__, f"{kind}: release keeps")
 
 
 class Moved:
@@ -635,7 +714,7 @@ def examples():
     for line, right in zip(said.getvalue().splitlines() + 99 * ["nothing"], want):
         check(line == right, f"docs/python.md: {line}, not {right}")
     called = {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
-    check(not set(threadmap.ARRAYS) - called - {"device"}, "docs/python.md: a function is not shown")
+    check(not set(threadmap.ARRAYS) - called - {"device", "release"}, "docs/python.md: a function is not shown")
 
 
 def structures():

@@ -290,6 +290,40 @@ static void test_nearest(int n) {
     }
 }
 
+// The set of near_set.h: leaves of 32 points, their coordinates axis by axis and their numbers; then
+// the boxes of leaves: 32 least values of each axis, 32 greatest, and of all axes the counts.
+static void test_near_set(int n) {
+    threadmap_near_set_job job = {0, 0, (tmap_u64)n, 2 + below(7), below(2)};
+    const int d = job.d, size = job.type ? 8 : 4, leaves = (n + 31) / 32;
+    double *x = (double *)kit_host((tmap_u64)(n * d) * 8);
+    float *floats = (float *)kit_host((tmap_u64)(n * d) * 4);
+    unsigned char used[POINTS] = {0};
+    kit_case("near_set n = %d, d = %d, type %d", n, d, job.type);
+    for (int i = 0; i < n * d; ++i) floats[i] = (float)uniform(), x[i] = (double)floats[i];
+    const tmap_u64 bytes = threadmap_near_set_bytes(&job);
+    char *got = (char *)kit_host(bytes);
+    expect(bytes == (tmap_u64)(leaves * 32 * (d * size + 4) + 3 * (2 * d + 1) * 128), "bytes");
+    job.points = put(job.type ? (void *)x : (void *)floats, (tmap_u64)(n * d * size));
+    job.set = put(0, bytes);
+    RETURNS(RUN(near_set, &job), 0);
+    get(got, job.set, bytes);
+    for (int leaf = 0; leaf < leaves; ++leaf) {
+        const char *from = got + leaf * 32 * (d * size + 4);
+        const float *box = (const float *)(got + leaves * 32 * (d * size + 4)) + leaf;
+        const int count = n - leaf * 32 < 32 ? n - leaf * 32 : 32;
+        HOLDS(((const tmap_u32 *)box)[64 * d] == (tmap_u32)count);
+        for (int p = 0; p < count; ++p) {
+            const tmap_u64 i = index_of(from + 32 * d * size, 0, (tmap_u64)p);
+            if (expect(i < (tmap_u64)n && !used[i]++, "a number"), i >= (tmap_u64)n) continue;
+            for (int k = 0; k < d; ++k) {
+                const double c = x[i * (tmap_u64)d + (tmap_u64)k];
+                expect(value(from + 32 * k * size, job.type, (tmap_u64)p) == c, "a coordinate");
+                expect(box[64 * k] <= c && c <= box[64 * k + 32], "a box");
+            }
+        }
+    }
+}
+
 // ---- frames -------------------------------------------------------------------------------------
 
 // The distance of two atoms of a frame, to the nearest image with a box.
@@ -467,7 +501,7 @@ static void test_errors(void) {
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear(); // no points
     pdist.points = put(0, 200), pdist.out = (char *)put(0, 400) + 2;
     RETURNS(RUN(pdist, &pdist), THREADMAP_EALIGN), clear();
-    pdist.metric = 6, pdist.points = put(0, 200), pdist.out = put(0, 400);
+    pdist.metric = 99, pdist.points = put(0, 200), pdist.out = put(0, 400);
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL), clear();
     pdist.layout = 3;
     RETURNS(RUN(pdist, &pdist), TMAP_EINVAL);
@@ -500,6 +534,11 @@ static void test_errors(void) {
     nearest.near_by.d = 2, nearest.near_by.cell[1] = 0;
     RETURNS(RUN(nearest, &nearest), TMAP_EINVAL);
     RETURNS(RUN(groups, &groups), TMAP_EINVAL); // of two sets
+    threadmap_near_set_job set = {0, 0, 10, 9, 0};
+    RETURNS(RUN(near_set, &set), TMAP_EINVAL);
+    HOLDS(threadmap_near_set_bytes(&set) == 0 && threadmap_near_set_bytes(0) == 0);
+    set.d = 3, set.points = put(0, 120), set.set = (char *)put(0, 4096) + 64;
+    RETURNS(RUN(near_set, &set), THREADMAP_EALIGN), clear();
     label.map.connectivity = 6;
     RETURNS(RUN(label, &label), TMAP_EINVAL);
     label.map.connectivity = 4;
@@ -520,6 +559,7 @@ int main(int argc, char **argv) {
         const int n = round % 4 ? 1 + below(POINTS - 1) : 1 + below(3);
         test_pdist(), clear(), test_pairs(n), clear(), test_graph(n), clear();
         test_groups(n), clear(), test_nearest(n), clear(), test_histogram(n), clear();
+        test_near_set(n), clear();
         test_frames(0), clear(), test_frames(1), clear(), test_clusters(), clear();
     }
     return kit_end("test_library");

@@ -7,11 +7,11 @@
 enum { MOST = 64 };
 
 typedef struct query {
-    tmap_u32 wx[MOST], wy[MOST], i[MOST]; // by thread; a group uses those of its first one
+    tmap_u32 wx[MOST], wy[MOST]; // by thread; a group uses those of its first one
 } query;
 
 typedef struct answer {
-    tmap_xy sum, ballot, sum_linear, ballot_linear;
+    tmap_xy sum, ballot;
 } answer;
 
 static __global__ void __launch_bounds__(MOST)
@@ -23,9 +23,6 @@ static __global__ void __launch_bounds__(MOST)
     from = (rank & ~31u) + g.first;
     a->sum = tmap_group_lambda(&g, f, in->wx[from], in->wy[from]);
     a->ballot = tmap_group_lambda_ballot(&g, f, in->wx[from], in->wy[from]);
-    g = tmap_group_make_linear(w, f, r, lanes);
-    a->sum_linear = tmap_group_lambda(&g, f, in->i[from], 0);
-    a->ballot_linear = tmap_group_lambda_ballot(&g, f, in->i[from], 0);
 }
 
 static query q, *q_d;
@@ -33,14 +30,11 @@ static answer answers[MOST], *answers_d;
 
 static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
     tmap_xy64 box = tmap_nbb_orthotope(f, r);
-    tmap_u64 cells = tmap_nbb_cells(f, r);
-    int linear = r <= tmap_nbb_linear_level_max32(f);
     tmap_u32 width = lanes;
     while (width & (width - 1)) width &= width - 1; // rounded down to a power of two
     for (unsigned t = 0; t < threads; ++t) {
         q.wx[t] = (tmap_u32)map_random_below(box.x);
         q.wy[t] = (tmap_u32)map_random_below(box.y);
-        q.i[t] = (tmap_u32)map_random_below(linear ? cells : 1);
     }
     CHECK(cudaMemcpy(q_d, &q, sizeof q, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(answers_d, 0x5a, sizeof answers));
@@ -52,10 +46,6 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 lanes, unsigned threads) {
         tmap_xy c = tmap_nbb_lambda(f, q.wx[from], q.wy[from], r);
         map_expect(map_same(answers[t].sum, c), "group", f, r, threads, t);
         map_expect(map_same(answers[t].ballot, c), "group ballot", f, r, threads, t);
-        if (!linear) continue;
-        c = tmap_nbb_lambda_linear(f, q.i[from], r);
-        map_expect(map_same(answers[t].sum_linear, c), "group linear", f, r, threads, t);
-        map_expect(map_same(answers[t].ballot_linear, c), "group ballot linear", f, r, threads, t);
     }
 }
 

@@ -8,21 +8,21 @@
 enum { MOST = 64 };
 
 typedef struct query {
-    tmap_u32 wx[MOST], wy[MOST], i[MOST]; // by thread
+    tmap_u32 wx[MOST], wy[MOST]; // by thread
     tmap_u32 tx[MOST], ty[MOST];
     tmap_u32 first, step, linear; // linear: indices fit 32 bits
 } query;
 
 typedef struct answer {
     tmap_xy one, sub, own, column[TMAP_MMA_TILES], lane; // orthotope
-    tmap_xy one_linear, sub_linear, own_linear, tiles[TMAP_MMA_TILES], lane_linear;
+    tmap_xy tiles[TMAP_MMA_TILES], lane_linear;
 } answer;
 
 static __global__ void __launch_bounds__(MOST)
     ask(tmap_nbb f, tmap_u32 r, tmap_u32 m, int full, const query *in, answer *out) {
     tmap_warp w = full ? tmap_warp_full() : tmap_warp_self();
     tmap_u32 rank = tmap_thread_rank(), own = (rank * 5 + 3) & 7u, sub = (rank & ~31u) + w.lane / 4;
-    tmap_u32 wx = in->wx[rank & ~31u], wy = in->wy[rank & ~31u], i = in->i[rank & ~31u];
+    tmap_u32 wx = in->wx[rank & ~31u], wy = in->wy[rank & ~31u];
     tmap_u32 tx = in->tx[rank], ty = in->ty[rank];
     tmap_mma s = tmap_mma_make(w, f, r, m);
     tmap_mma_tiles t = tmap_mma_tiles_make_column(w, f, r, m, wx);
@@ -36,11 +36,7 @@ static __global__ void __launch_bounds__(MOST)
         a->column[j] = tmap_mma_tiles_cell(&t, f, batch, j);
     a->lane = tmap_mma_tiles_own(&t, f, in->first, in->step);
     if (in->linear) {
-        s = tmap_mma_make_linear(w, f, r, m);
         t = tmap_mma_tiles_make_linear(w, f, r, m);
-        a->one_linear = tmap_mma1_lambda(&s, f, i, 0);
-        a->sub_linear = tmap_mma2_lambda(&s, f, in->i[sub], 0, own);
-        a->own_linear = tmap_mma3_lambda(&s, f, i, 0, tx, ty);
         batch = tmap_mma_tiles_map(&t, f, in->first, in->step);
         for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j)
             a->tiles[j] = tmap_mma_tiles_cell(&t, f, batch, j);
@@ -60,7 +56,6 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
     q.step = (tmap_u32)(map_random() % 3 ? map_random() % 1000 : map_random());
     for (unsigned t = 0; t < threads; ++t) {
         q.wx[t] = (tmap_u32)map_random_below(box.x), q.wy[t] = (tmap_u32)map_random_below(box.y);
-        q.i[t] = (tmap_u32)map_random_below(q.linear ? cells : 1);
         q.tx[t] = (tmap_u32)map_random_below(mx ? mx : 1);
         q.ty[t] = (tmap_u32)map_random_below(my ? my : 1);
     }
@@ -74,25 +69,24 @@ static void run_case(tmap_nbb f, tmap_u32 r, tmap_u32 m, unsigned threads) {
         unsigned warp = t & ~31u, lanes = threads - warp < 32 ? threads - warp : 32;
         unsigned own = (t * 5 + 3) & 7, sub = 4 * own < lanes ? own : (lanes - 1) / 4;
         tmap_u32 wx = q.wx[warp], wy = q.wy[warp];
+        // Its own maps are held against brute force elsewhere.
+        tmap_xy one = tmap_nbb_lambda(f, wx, wy, r), c;
+        one.x *= mx, one.y *= my;
+        map_expect(map_same(a->one, one), "mma1", f, r, threads, t);
+        c = tmap_nbb_lambda(f, q.wx[warp + sub], q.wy[warp + sub], r);
+        c.x *= mx, c.y *= my;
+        map_expect(map_same(a->sub, c), "mma2", f, r, threads, t);
+        c.x = one.x + q.tx[t], c.y = one.y + q.ty[t];
+        map_expect(map_same(a->own, c), "mma3", f, r, threads, t);
         for (int linear = 0; linear <= (int)q.linear; ++linear) {
-            // Its own maps are held against brute force elsewhere.
-#define MAP(wx, wy, i) \
-    (linear ? tmap_nbb_lambda_linear(f, (i), r) : tmap_nbb_lambda(f, (wx), (wy), r))
-            tmap_xy one = MAP(wx, wy, q.i[warp]), c;
-            one.x *= mx, one.y *= my;
-            map_expect(map_same(linear ? a->one_linear : a->one, one), "mma1", f, r, threads, t);
-            c = MAP(q.wx[warp + sub], q.wy[warp + sub], q.i[warp + sub]);
-            c.x *= mx, c.y *= my;
-            map_expect(map_same(linear ? a->sub_linear : a->sub, c), "mma2", f, r, threads, t);
-            c.x = one.x + q.tx[t], c.y = one.y + q.ty[t];
-            map_expect(map_same(linear ? a->own_linear : a->own, c), "mma3", f, r, threads, t);
+#define MAP(i) (linear ? tmap_nbb_lambda_linear(f, (i), r) : tmap_nbb_lambda(f, wx, (i), r))
             for (tmap_u32 j = 0; j < TMAP_MMA_TILES; ++j) {
-                c = MAP(wx, q.first + j * q.step, q.first + j * q.step);
+                c = MAP(q.first + j * q.step);
                 c.x *= mx, c.y *= my;
                 map_expect(map_same(linear ? a->tiles[j] : a->column[j], c), "tiles", f, r, threads,
                            t);
             }
-            c = MAP(wx, q.first + t % 32 * q.step, q.first + t % 32 * q.step);
+            c = MAP(q.first + t % 32 * q.step);
             c.x *= mx, c.y *= my;
             map_expect(map_same(linear ? a->lane_linear : a->lane, c), "lane", f, r, threads, t);
 #undef MAP

@@ -225,7 +225,7 @@ static void test_plan_of(void) {
             tmap_label_plan a, b;
             tmap_facts facts, here;
             memset(&facts, 0x5a, sizeof facts);
-            facts.device.block_shared = kit_shared[i];
+            facts.device.block_shared = kit_shared[i], facts.device.processors = 4;
             kit_set_device(kit_devices[i]);
             CHECK(tmap_label_plan_make(&map, i % 2, &a));
             CHECK(tmap_device_facts_get(&here.device));
@@ -234,6 +234,14 @@ static void test_plan_of(void) {
                        b.threads == (i ? 512 : 256) && b.blocks == 2 * ((67 + rows - 1) / rows) &&
                        b.array.form == i % 2,
                    "a plan from facts");
+            for (tmap_u32 wanted = mask ? 4 : 2; wanted < rows; wanted *= 2) {
+                facts.device.processors = 4 * ((67 + 2 * wanted - 1) / (2 * wanted));
+                expect(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK &&
+                           b.job.rows == wanted && b.threads == wanted * (mask ? 8 : 16),
+                       "low blocks for many processors");
+            }
+            facts.device.processors = here.device.processors;
+            expect(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK, "a plan from facts");
             expect(here.device.block_shared != kit_shared[i] ||
                        (a.workspace == b.workspace && a.blocks == b.blocks &&
                         a.threads == b.threads && a.shared == b.shared &&
@@ -258,6 +266,7 @@ static void test_devices(void) {
     int shared;
     for (int i = 0; i < DEVICES; ++i) {
         kit_set_device(kit_devices[i]);
+        setenv("SIMT_MULTIPROCESSORS", i % 2 ? "3" : "16", 1); // blocks are lower for many
         for (int type = 0; type < TYPES; ++type) {
             const int taken = i == 0 || (type + i) % TYPES == 0;
             test_case c = make(1030, 67, type + TYPES * (i % 2), (i + type) % KINDS);
@@ -265,6 +274,7 @@ static void test_devices(void) {
                 if (taken) check(&c);
         }
     }
+    unsetenv("SIMT_MULTIPROCESSORS");
     kit_set_device("9.0");
     const tmap_label_plan plan = plan_of(&map, TMAP_LABEL_INT64);
     kit_set_device("7.5");

@@ -255,7 +255,7 @@ static void check_plans(void) {
     RETURNS(tmap_spill_plan_of(&map, 0, 3, &facts, &plan), TMAP_ERANGE);
     map.height -= 64;
     RETURNS(tmap_spill_plan_of(&map, 0, 3, &facts, &plan), TMAP_OK);
-    facts.device.block_shared = 48 << 10;
+    facts.device.block_shared = 40 << 10;
     RETURNS(tmap_spill_plan_of(&map, 0, 3, &facts, &plan), TMAP_EINVAL);
     RETURNS(tmap_spill_plan_of(&map, 0, 3, NULL, &plan), TMAP_EINVAL);
 }

@@ -64,16 +64,13 @@ TMAP_FN double check_centre(const void *points, int wide, tmap_u64 d, tmap_u64 i
            (centred ? 1 + fabs(*mean) * sqrt((double)d) / *length : 1);
 }
 
-TMAP_FN int check_is_unit(int metric) {
-    return metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
-}
-
-// The distance of points i and j by its definition, but for the cosine and the correlation, which
+// The distance of points i and j by its line in pdist.h (which scipy's answers test), but for the cosine and the correlation, which
 // are computed from unit vectors, as 1 - cos would not be exact enough to compare with. *slack:
 // what check_centre says of both points.
 TMAP_FN double check_distance_slack(const void *points, int wide, tmap_u64 d, int metric,
                                     tmap_u64 i, tmap_u64 j, double *slack) {
-    const int unit = check_is_unit(metric), centred = metric == TMAP_PDIST_CORRELATION;
+    const tmapi_pdist_rule rule = tmapi_pdist_rule_of(metric);
+    const int unit = rule.scaled != 0, centred = rule.scaled == 2;
     double sum = 0, scale_i = 1, scale_j = 1, mean_i = 0, mean_j = 0;
     *slack = 0;
     if (unit) {
@@ -84,12 +81,12 @@ TMAP_FN double check_distance_slack(const void *points, int wide, tmap_u64 d, in
     for (tmap_u64 k = 0; k < d; ++k) {
         double t = (check_value(points, wide, i * d + k) - mean_i) * scale_i -
                    (check_value(points, wide, j * d + k) - mean_j) * scale_j;
-        if (metric == TMAP_PDIST_CHEBYSHEV)
+        if (rule.sum == TMAPI_PDIST_MOST)
             sum = fabs(t) > sum ? fabs(t) : sum; // a NaN does not count
         else
-            sum += metric == TMAP_PDIST_CITYBLOCK ? fabs(t) : t * t;
+            sum += rule.sum == TMAPI_PDIST_ABSOLUTE ? fabs(t) : t * t;
     }
-    return metric == TMAP_PDIST_EUCLIDEAN ? sqrt(sum) : unit ? sum / 2 : sum;
+    return rule.root ? sqrt(sum) : unit ? sum / 2 : sum;
 }
 
 TMAP_FN double check_distance(const void *points, int wide, tmap_u64 d, int metric, tmap_u64 i,
@@ -105,22 +102,23 @@ enum { CHECK_F32, CHECK_F64, CHECK_PRODUCTS };
 // check_distance_slack. No other place has these numbers.
 TMAP_FN double check_granted(int form, tmap_u64 d, int metric, double want, double slack) {
     const int wide = form == CHECK_F64, products = form == CHECK_PRODUCTS;
+    const tmapi_pdist_rule rule = tmapi_pdist_rule_of(metric);
     const double u = wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2.0;
     const double most = d <= 64 ? 8 : d <= 256 ? 12 : 20, s = slack + (products ? 0 : 1.5 * u);
     const double t = !wide && (double)d > most ? most : (double)d;
     const double lost = (double)d * (wide ? DBL_MIN * DBL_EPSILON : FLT_MIN * u); // of squares
     double granted = want * u * (products ? 4 : t + 4);
-    if (metric == TMAP_PDIST_CHEBYSHEV) granted = want * u;
-    if (metric == TMAP_PDIST_SQEUCLIDEAN) granted += lost;
-    if (metric == TMAP_PDIST_EUCLIDEAN) granted = want * u * (products ? 3 : t / 2 + 4);
-    if (metric == TMAP_PDIST_EUCLIDEAN && !products && want > 0) granted += lost / (2 * want);
-    if (check_is_unit(metric)) granted += s * (2 * sqrt(want) + s);
+    if (rule.sum == TMAPI_PDIST_MOST) granted = want * u;
+    if (rule.root) granted = want * u * (products ? 3 : t / 2 + 4);
+    if (rule.root && !products && want > 0) granted += lost / (2 * want);
+    if (rule.sum == TMAPI_PDIST_SQUARES && !rule.root && !rule.scaled) granted += lost;
+    if (rule.scaled) granted += s * (2 * sqrt(want) + s);
     return (wide ? 2 : 1) * granted; // doubles are compared with doubles, which are as far off
 }
 
 // 1 if `got` is what pdist.h says of a distance `want`, also beyond the range of squares.
 TMAP_FN int check_right(int form, tmap_u64 d, int metric, double got, double want, double slack) {
-    const int root = metric == TMAP_PDIST_EUCLIDEAN && d > 1 && form != CHECK_PRODUCTS;
+    const int root = tmapi_pdist_rule_of(metric).root && d > 1 && form != CHECK_PRODUCTS;
     const double least = form == CHECK_F64 ? 1.5e-154 : 1.1e-19; // a root's, as stated
     const double most = form == CHECK_F64 ? DBL_MAX : FLT_MAX, sum = root ? want * want : want;
     if (want != want) return got != got;
@@ -138,7 +136,7 @@ typedef struct check_result {
 // _PRODUCTS. Grid: any; rows by x, columns by y.
 static __global__ void check_pdist(const void *points, int form, tmap_u64 n, tmap_u64 d,
                                    const void *out, int metric, int layout, check_result *result) {
-    const int wide = form == CHECK_F64, unit = check_is_unit(metric);
+    const int wide = form == CHECK_F64, unit = tmapi_pdist_rule_of(metric).scaled;
     tmap_u64 wrong = 0, checked = 0, worst = 0;
     for (tmap_u64 i = blockIdx.x; i < n; i += gridDim.x)
         for (tmap_u64 j = threadIdx.x + (tmap_u64)blockDim.x * blockIdx.y; j < n;

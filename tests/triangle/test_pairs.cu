@@ -311,12 +311,11 @@ static void run_refusals(void) {
     expect(out->distance == -1 && out->pair.i == ~0u, "a share without an item");
     // Sizes that no matrix of 32 bits has.
     CHECK(tmap_pairs_plan_make(131072, 3, 4, kernel, &plan));
-    expect(tmap_pairs_plan_pairs(&plan) == 8589869056ull && plan.items == 32896, "items");
+    expect(plan.items == 32896, "items");
     CHECK(tmap_pairs_plan_make(4000000000u, 3, 4, kernel, &plan));
-    expect(tmap_pairs_plan_pairs(&plan) == 7999999998000000000ull, "pairs");
     expect(plan.items == 30517582031250ull, "items");
     CHECK(tmap_pairs_plan_rows(&plan, 1));
-    expect(tmap_pairs_plan_pairs(&plan) == 3999999999ull && plan.items == 7812500, "items");
+    expect(plan.items == 7812500, "items");
     kit_release(0);
 }
 

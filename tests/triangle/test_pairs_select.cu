@@ -219,7 +219,7 @@ typedef struct look_job {
 } look_job;
 
 static __global__ void look(look_job j) {
-    const tmap_u64 sum = tmapi_pairs_select_before(j.words, j.tile, j.hits);
+    const tmap_u64 sum = tmapi_fold_before(j.words, j.tile, j.hits);
     if (threadIdx.x == 13) *j.sum = sum;
 }
 
@@ -232,14 +232,14 @@ static void run_look(tmap_u64 tile, tmap_u64 all) {
     for (tmap_u64 i = 0; i < tile; ++i) {
         const tmap_u64 hits = check_hash(i, tile) % 70000 * (i % 3); // some have none
         sum += hits;
-        if (i > all) words[i] = hits | TMAPI_PAIRS_SELECT_OWN;
-        if (i == all || i + 77 == all) words[i] = sum | TMAPI_PAIRS_SELECT_ALL;
+        if (i > all) words[i] = hits | TMAPI_FOLD_OWN;
+        if (i == all || i + 77 == all) words[i] = sum | TMAPI_FOLD_ALL;
     }
     j.words = (tmap_u64 *)kit_to_device(words, (tile + 1) * 8);
     j.tile = tile, j.hits = 12345678901ull, j.sum = (tmap_u64 *)kit_device(8);
     CHECK(cudaLaunchKernel((const void *)look, dim3(1), dim3(32), arguments, 0, 0));
     expect(kit_number(j.sum) == sum, "look-back");
-    expect(kit_number(j.words + tile) == ((sum + j.hits) | TMAPI_PAIRS_SELECT_ALL),
+    expect(kit_number(j.words + tile) == ((sum + j.hits) | TMAPI_FOLD_ALL),
            "what a tile tells");
     kit_release(0);
 }

@@ -39,9 +39,10 @@ static int form_of(problem p) {
 // and 1.4 of an absolute value come from differences rounded to floats, the rest from their sum; a
 // root has half of a square's and its own. These are less than pdist.h states.
 static void expect_places(double error, problem p) {
-    const double most[] = {3, 5, 4};
-    if (!p.wide && p.metric < TMAP_PDIST_COSINE) expect(error <= most[p.metric], "error");
-    if (p.metric == TMAP_PDIST_CHEBYSHEV) expect(error <= (p.wide ? 1 : 0.5), "error");
+    const tmapi_pdist_rule rule = tmapi_pdist_rule_of(p.metric);
+    const double most[] = {rule.root ? 3.0 : 5.0, 4, p.wide ? 1 : 0.5};
+    if (rule.sum == TMAPI_PDIST_MOST || (!p.wide && !rule.scaled))
+        expect(error <= most[rule.sum], "error");
 }
 
 static void *offset(const void *base, int wide, tmap_u64 values) {
@@ -174,7 +175,7 @@ static void run_hard(int kind, problem p) {
             double slack, want = check_distance_slack(points, 1, d, p.metric, i, j, &slack);
             if (p.layout == TMAP_PAIRS_SQUARE && got == got)
                 wrong += memcmp(values + i * n + j, values + j * n + i, sizeof *values) != 0;
-            if (i == j || (want == 0 && !check_is_unit(p.metric)))
+            if (i == j || (want == 0 && !tmapi_pdist_rule_of(p.metric).scaled))
                 wrong += got != 0;
             else
                 wrong += !check_right(form_of(p), d, p.metric, got, want, slack);
@@ -242,7 +243,7 @@ static void run_range(float distance, tmap_u64 d, int products) {
     for (int metric = 0; metric < TMAP_PDIST_METRIC_COUNT; ++metric) {
         problem p = {2, d, 0, metric, TMAP_PAIRS_CONDENSED, 0, products};
         const double want = check_distance(points, 1, d, metric, 0, 1);
-        if (check_is_unit(metric)) continue;
+        if (tmapi_pdist_rule_of(metric).scaled) continue;
         if (products == 1 && !tmapi_pdist_multiplies(metric)) continue;
         const float got = *(float *)values_of(p, run_launch(p, points_of(p, points, 0)));
         expect(check_right(form_of(p), d, metric, got, want, 0), "the range of a distance");
@@ -286,6 +287,79 @@ static int read_numbers(char *text, double *out, int most) {
     return n;
 }
 
+// ---- metrics of one's own -----------------------------------------------------------------------
+
+enum { CANBERRA, BRAYCURTIS, OWN_METRICS };
+static const char *const own_names[OWN_METRICS] = {"canberra", "braycurtis"};
+
+typedef struct own_job {
+    const void *points;
+    void *out;
+} own_job;
+
+// sum |u - v| / (|u| + |v|), where both are 0 without the term: one sum, here of floats.
+static __device__ void canberra_start(void *, void *sum) { *(float *)sum = 0; }
+static __device__ void canberra_add(void *, void *sum, const void *a, const void *b) {
+    const float *u = (const float *)a, *v = (const float *)b;
+    for (int k = 0; k < 4; ++k) {
+        const float whole = fabsf(u[k]) + fabsf(v[k]);
+        if (whole != 0) *(float *)sum += fabsf(u[k] - v[k]) / whole;
+    }
+}
+static __device__ void canberra_finish(void *, tmap_pair, const void *sum, void *value) {
+    *(float *)value = *(const float *)sum;
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS)
+    canberra(tmap_pairs_plan plan, own_job j) {
+    const tmap_points points = {j.points, 0, sizeof(float), 0};
+    const tmap_pairs_sum sum = {canberra_start, canberra_add, 0, canberra_finish, sizeof(float), 0};
+    tmap_pairs_store_sums(&plan, points, sum, sizeof(float), j.out, &j);
+}
+
+// sum |u - v| / sum |u + v|: two sums, here of doubles.
+static __device__ void braycurtis_start(void *, void *sum) {
+    ((double *)sum)[0] = ((double *)sum)[1] = 0;
+}
+static __device__ void braycurtis_add(void *, void *sum, const void *a, const void *b) {
+    const double *u = (const double *)a, *v = (const double *)b;
+    for (int k = 0; k < 2; ++k)
+        ((double *)sum)[0] += fabs(u[k] - v[k]), ((double *)sum)[1] += fabs(u[k] + v[k]);
+}
+static __device__ void braycurtis_finish(void *, tmap_pair, const void *sum, void *value) {
+    *(double *)value = ((const double *)sum)[0] / ((const double *)sum)[1];
+}
+static __global__ void __launch_bounds__(TMAP_PAIRS_SUMS_THREADS)
+    braycurtis(tmap_pairs_plan plan, own_job j) {
+    const tmap_points points = {j.points, 0, sizeof(double), 0};
+    const tmap_pairs_sum sum = {braycurtis_start,  braycurtis_add,     0,
+                                braycurtis_finish, 2 * sizeof(double), 0};
+    tmap_pairs_store_sums(&plan, points, sum, sizeof(double), j.out, &j);
+}
+
+// One line of distances by a kernel of this file.
+static void run_own(problem p) {
+    const tmap_u32 size = p.wide ? 8 : 4;
+    const void *kernel = p.metric == CANBERRA ? (const void *)canberra : (const void *)braycurtis;
+    const tmap_pairs_store_shape shape = {(tmap_u32)p.n, (tmap_u32)p.d, size, TMAP_PAIRS_CONDENSED,
+                                          size};
+    tmap_pairs_plan plan;
+    own_job j;
+    int wrong = 0;
+    if (p.wide != (p.metric == BRAYCURTIS)) return;
+    j.points = points_of(p, kat_points, 0);
+    j.out = kit_guarded(p.n * (p.n - 1) / 2 * size);
+    CHECK(tmap_pairs_store_sums_plan_make(shape, kernel, &plan));
+    CHECK(tmap_pairs_store_launch(&plan, &j, 0));
+    const void *values = kit_to_host(j.out, p.n * (p.n - 1) / 2 * size);
+    for (tmap_u64 k = 0; k < p.n * (p.n - 1) / 2; ++k) {
+        const double got = check_value(values, p.wide, k), want = kat_want[k];
+        const double away = (p.wide ? 1e-13 : 1e-5) * want;
+        wrong += !(fabs(got - want) <= away || got == want || (want != want && got != got));
+    }
+    expect(wrong == 0, own_names[p.metric]);
+    kit_release(0);
+}
+
 static void run_kat(void) {
     problem p = {0, 0, 0, 0, 1, 0, 0};
     int lines = 0;
@@ -298,10 +372,15 @@ static void run_kat(void) {
             expect(read_numbers(text, kat_points, 4096) == (int)(p.n * p.d), "known points");
             continue;
         }
-        for (p.metric = 0; strcmp(word, tmap_pdist_metric_name(p.metric)); ++p.metric)
-            if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
         expect(read_numbers(text, kat_want, 4096) == (int)(p.n * (p.n - 1) / 2), "answers");
         ++lines;
+        for (p.metric = 0; p.metric < OWN_METRICS && strcmp(word, own_names[p.metric]);) ++p.metric;
+        if (p.metric < OWN_METRICS) {
+            for (p.wide = 0; p.wide < 2; ++p.wide) run_own(p);
+            continue;
+        }
+        for (p.metric = 0; strcmp(word, tmap_pdist_metric_name(p.metric)); ++p.metric)
+            if (p.metric == TMAP_PDIST_METRIC_COUNT) exit(2);
         for (p.layout = TMAP_PAIRS_CONDENSED; p.layout <= TMAP_PAIRS_LOWER; ++p.layout)
             for (p.wide = 0; p.wide < 2; ++p.wide)
                 for (p.shift = 0; p.shift < 2; ++p.shift) {
@@ -312,7 +391,7 @@ static void run_kat(void) {
                     p.products = 0;
                 }
     }
-    expect(lines == 66, "lines of known answers");
+    expect(lines == 11 * (TMAP_PDIST_METRIC_COUNT + OWN_METRICS), "lines of known answers");
 }
 
 // ---- refusals -----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // Conway's Life. In the Moore neighbourhood only cells of the fractal count.
 //
 // The third test of Navarro et al., FGCS 113 (2020), section 6.2. Cells have one or four bytes;
-// cells of one byte are processed in complete sectors where the matrices allow it (tmap_life).
+// cells of one byte are processed in complete sectors where the matrices allow it.
 //
 //     tmap_ca_plan plan;
 //     cudaError_t error = tmap_ca_plan_make(tmap_fractal_carpet(), 6, 0, 1, &plan);
@@ -56,23 +56,23 @@ typedef struct tmapi_life_place {
 // The most warps of a block; each finds the position of one tile in turn.
 #define TMAPI_LIFE_WARPS_MOST 16
 
-// 1 if tmap_life can run this fractal and level: tiles are at least 32 places wide and of level r
+// 1 if sectors can run this fractal and level: tiles are at least 32 places wide and of level r
 // or less, the matrix's sides fit 32 bits, and the number of tiles fits 31 bits.
-TMAP_FN int tmap_life_fits(tmap_nbb f, tmap_u32 r) {
+TMAP_FN int tmapi_life_fits(tmap_nbb f, tmap_u32 r) {
     const tmapi_life_tile t = tmapi_life_tile_make(f);
     return tmap_nbb_check(f) == TMAP_OK && t.width >= 32 && r >= t.m &&
            tmap_nbb_side_x(f, r) <= 0xffffffffull && tmap_nbb_side_y(f, r) <= 0xffffffffull &&
            tmap_nbb_cells(f, r - t.m) <= 0x7fffffffull;
 }
 
-// A plan for tmap_life: the launch for one fractal and level, passed to the kernel by value.
-typedef struct tmap_life_plan {
+// The launch for one fractal and level, passed to the kernel by value.
+typedef struct tmapi_life_plan {
     tmap_nbb f;
     tmap_u32 r, width, height; // of the fractal
     tmapi_life_tile tile;
     tmap_u32 tiles;
     tmap_u32 grid, block, shared;
-} tmap_life_plan;
+} tmapi_life_plan;
 
 #if TMAP_CUDA
 
@@ -275,7 +275,7 @@ TMAP_DEVICE void tmapi_life_write(tmapi_life_tile t, const tmapi_life_here *h, t
 }
 
 // Finds a tile's position. Collective for a full warp.
-TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmap_life_plan *plan,
+TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmapi_life_plan *plan,
                                              const tmap_warp_level *level, tmap_u32 tile) {
     const tmap_u32 lane = threadIdx.x % 32, levels = plan->r - plan->tile.m;
     const tmap_xy p = tmap_nbb_has_ballot(plan->f)
@@ -289,7 +289,7 @@ TMAP_DEVICE tmapi_life_place tmapi_life_find(const tmap_life_plan *plan,
 }
 
 // One step, in blocks of full warps and grids of one axis.
-TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_rule *rule,
+TMAP_DEVICE void tmapi_life_step(const tmapi_life_plan *plan, const tmapi_life_rule *rule,
                                  const unsigned char *in, unsigned char *out) {
     extern __shared__ tmap_u32 tmapi_life_shared[];
     const tmapi_life_tile t = plan->tile;
@@ -358,20 +358,18 @@ TMAP_DEVICE void tmapi_life_step(const tmap_life_plan *plan, const tmapi_life_ru
 #endif
 
 static __global__ void __launch_bounds__(512, TMAPI_LIFE_RESIDENT)
-    tmapi_life_kernel(tmap_life_plan plan, tmapi_life_rule rule,
+    tmapi_life_kernel(tmapi_life_plan plan, tmapi_life_rule rule,
                       const unsigned char *__restrict__ in, unsigned char *__restrict__ out) {
     tmapi_life_step(&plan, &rule, in, out);
 }
 
-// Makes a plan for tmap_life, for fractal f of level r in matrices without gaps between rows.
-// Returns cudaErrorInvalidValue for a null pointer and where tmap_life_fits is 0; otherwise a CUDA
-// error. *out is written only on success.
-static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_plan *out) {
+// Makes a plan where tmapi_life_fits, in matrices without gaps between rows. Returns a CUDA error;
+// *out is written only on success.
+static inline cudaError_t tmapi_life_plan_make(tmap_nbb f, tmap_u32 r, tmapi_life_plan *out) {
     tmap_facts facts;
-    tmap_life_plan p;
+    tmapi_life_plan p;
     tmap_u64 held, waves;
     cudaError_t error;
-    if (!out || !tmap_life_fits(f, r)) return cudaErrorInvalidValue;
     error = tmap_facts_get((const void *)tmapi_life_kernel, &facts);
     if (error) return error;
     p.f = f, p.r = r, p.tile = tmapi_life_tile_make(f);
@@ -389,25 +387,6 @@ static inline cudaError_t tmap_life_plan_make(tmap_nbb f, tmap_u32 r, tmap_life_
     if (!p.grid) return cudaErrorInvalidConfiguration;
     *out = p;
     return cudaSuccess;
-}
-
-// Computes one step: out = rule(in) for every cell; other places of `out` keep their values or
-// become 0. in, out: matrices in device memory, one byte per place, not overlapping and at the same
-// offset from a multiple of 32. A cell is alive where `in` is not 0; `in` holds 0 outside the
-// fractal. Live cells are written as 1, dead ones as 0.
-// Returns cudaErrorInvalidValue for a null pointer, equal or differently aligned matrices, and a
-// rule with more than nine bits; otherwise the launch's own error.
-static inline cudaError_t tmap_life(const tmap_life_plan *plan, tmap_ca_rule rule,
-                                    const unsigned char *in, unsigned char *out,
-                                    cudaStream_t stream) {
-    tmapi_life_rule masks;
-    void *arguments[4] = {(void *)plan, &masks, &in, &out};
-    if (!plan || !in || !out || in == out || (((tmap_u64)in ^ (tmap_u64)out) & 31) ||
-        rule.born > 0x1ff || rule.survive > 0x1ff)
-        return cudaErrorInvalidValue;
-    masks = tmapi_life_rule_make(rule);
-    const tmapi_launch_shape shape = {plan->grid, plan->block, plan->shared};
-    return tmapi_launch((const void *)tmapi_life_kernel, shape, arguments, stream);
 }
 
 // ---- by the stencil engine, or by sectors where possible ----------------------------------------
@@ -445,7 +424,7 @@ static inline const void *tmapi_ca_kernel(tmap_u32 size) {
 // A plan for tmap_ca. Set an offset and take a share in `each`.
 typedef struct tmap_ca_plan {
     tmap_each_plan each;
-    tmap_life_plan life;
+    tmapi_life_plan life;
     int by_sectors; // 1: `life` runs where the matrices' addresses allow it, `each` for a share
     tmap_u32 size;  // of a cell
 } tmap_ca_plan;
@@ -461,15 +440,16 @@ static inline cudaError_t tmap_ca_plan_make(tmap_nbb f, tmap_u32 r, tmap_u64 pit
     error = tmap_each_plan_make(TMAP_EACH_STENCIL, f, r, pitch, tmapi_ca_kernel(size), &p.each);
     p.each.type = TMAPI_READY_CA | size;
     p.by_sectors =
-        !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmap_life_fits(f, r);
-    if (p.by_sectors) error = tmap_life_plan_make(f, r, &p.life);
+        !error && size == 1 && p.each.pitch == tmap_nbb_side_x(f, r) && tmapi_life_fits(f, r);
+    if (p.by_sectors) error = tmapi_life_plan_make(f, r, &p.life);
     if (!error) *out = p;
     return error;
 }
 
-// Computes one step of the automaton for every cell of the plan's share; reads and writes cells and
-// other places as tmap_life does. in, out: matrices with cells of the plan's size, each at a
-// multiple of it, not overlapping, at any distance from each other.
+// Computes one step of the automaton, out = rule(in), for every cell of the plan's share; other
+// places of `out` keep their values or become 0. A cell is alive where `in` is not 0; `in` holds 0
+// outside the fractal. Live cells are written as 1, dead ones as 0. in, out: matrices with cells of
+// the plan's size, each at a multiple of it, not overlapping, at any distance from each other.
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, equal matrices, a rule with more
 // than nine bits and a plan of another maker; otherwise the launch's own error.
 static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, const void *in,
@@ -479,11 +459,15 @@ static inline cudaError_t tmap_ca(const tmap_ca_plan *plan, tmap_ca_rule rule, c
         !tmapi_value_size_fits(plan->size, in) || !tmapi_value_size_fits(plan->size, out) ||
         rule.born > 0x1ff || rule.survive > 0x1ff)
         return cudaErrorInvalidValue;
-    if (plan->by_sectors && plan->each.count == plan->each.items &&
-        (((tmap_u64)in ^ (tmap_u64)out) & 31) == 0)
-        return tmap_life(&plan->life, rule, (const unsigned char *)in + plan->each.offset,
-                         (unsigned char *)out + plan->each.offset, stream);
-    return tmap_each_launch(&plan->each, &job, stream);
+    if (!plan->by_sectors || plan->each.count != plan->each.items ||
+        (((tmap_u64)in ^ (tmap_u64)out) & 31))
+        return tmap_each_launch(&plan->each, &job, stream);
+    const unsigned char *from = (const unsigned char *)in + plan->each.offset;
+    unsigned char *to = (unsigned char *)out + plan->each.offset;
+    const tmapi_launch_shape shape = {plan->life.grid, plan->life.block, plan->life.shared};
+    tmapi_life_rule masks = tmapi_life_rule_make(rule);
+    void *arguments[4] = {(void *)&plan->life, &masks, &from, &to};
+    return tmapi_launch((const void *)tmapi_life_kernel, shape, arguments, stream);
 }
 
 #endif

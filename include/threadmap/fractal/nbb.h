@@ -110,13 +110,6 @@ TMAP_FN tmap_u32 tmap_nbb_beta(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 mu
     return p ? (mu & 1 ? wx : wy) / p % f.k : 0; // p == 0: k is even, and mu is past the range
 }
 
-// tmap_nbb_beta for a 64-bit orthotope, mu = 1..level_max64.
-TMAP_FN tmap_u32 tmap_nbb_beta64(tmap_nbb f, tmap_u64 wx, tmap_u64 wy, tmap_u32 mu) {
-    f = tmapi_nbb_total(f);
-    tmap_u64 p = tmapi_pow64(f.k, (mu + 1) / 2 - 1);
-    return p ? (tmap_u32)((mu & 1 ? wx : wy) / p % f.k) : 0;
-}
-
 // Delta^mu, equation 6: what replica beta of level mu = 1..level_max32 adds to the coordinates,
 // H[beta] * (sx^(mu-1), sy^(mu-1)).
 TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
@@ -124,13 +117,6 @@ TMAP_FN tmap_xy tmap_nbb_delta(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
     t.x *= tmapi_pow32(f.sx, mu - 1);
     t.y *= tmapi_pow32(f.sy, mu - 1);
     return t;
-}
-
-// tmap_nbb_delta in 64 bits, mu = 1..level_max64.
-TMAP_FN tmap_xy64 tmap_nbb_delta64(tmap_nbb f, tmap_u32 beta, tmap_u32 mu) {
-    tmap_xy t = tmap_nbb_tau(f, beta);
-    const tmap_xy64 d = {t.x * tmapi_pow64(f.sx, mu - 1), t.y * tmapi_pow64(f.sy, mu - 1)};
-    return d;
 }
 
 // The replica of f in box (dx, dy), as bit 4 * beta of the result; 0 if there is none. Compares all
@@ -186,6 +172,44 @@ TMAP_FN tmap_xy tmap_nbb_lambda(tmap_nbb f, tmap_u32 wx, tmap_u32 wy, tmap_u32 r
         cell.x += tau.x * side_x, side_x *= f.sx;
         cell.y += tau.y * side_y, side_y *= f.sy;
         wx = wy, wy = rest; // the next level reads the other axis
+    }
+    return cell;
+}
+
+// H[] in memory, where tmap_nbb_tau takes digits of two numbers in registers. A kernel's argument
+// `const __grid_constant__ tmap_nbb_table h` is in constant memory, which gives the lanes of a warp
+// one box after another; without __grid_constant__ nvcc copies it. In shared memory they read
+// different boxes at once:
+//
+//     __shared__ tmap_nbb_table s;
+//     if (threadIdx.x < TMAP_REPLICAS_MAX) s.tau[threadIdx.x] = h.tau[threadIdx.x];
+//     __syncthreads();
+typedef struct tmap_nbb_table {
+    tmap_xy tau[TMAP_REPLICAS_MAX]; // H[beta]; (0, 0) from replica k on
+} tmap_nbb_table;
+
+// The table of f. Example: carpet: as tmap_nbb_tau.
+TMAP_FN tmap_nbb_table tmap_nbb_table_make(tmap_nbb f) {
+    tmap_nbb_table h;
+    const tmap_xy none = {0, 0};
+    for (tmap_u32 i = 0; i < TMAP_REPLICAS_MAX; ++i) h.tau[i] = i < f.k ? tmap_nbb_tau(f, i) : none;
+    return h;
+}
+
+// tmap_nbb_lambda with the boxes of h, the table of f, wherever it is. Cost: a read for each level
+// in place of two shifts. tmap_fractal_NAME_hash (catalogue.h) computes the box instead: quicker
+// for the gasket and the Cantor set, but slower than shared memory for carpet, H and bottles.
+TMAP_FN tmap_xy tmap_nbb_lambda_table(const tmap_nbb_table *h, tmap_nbb f, tmap_u32 wx, tmap_u32 wy,
+                                      tmap_u32 r) {
+    f = tmapi_nbb_total(f);
+    tmap_xy cell = {0, 0};
+    tmap_u32 side_x = 1, side_y = 1;
+    for (tmap_u32 mu = 1; mu <= r; ++mu) {
+        const tmap_u32 rest = wx / f.k;
+        const tmap_xy tau = h->tau[wx % f.k % TMAP_REPLICAS_MAX];
+        cell.x += tau.x * side_x, side_x *= f.sx;
+        cell.y += tau.y * side_y, side_y *= f.sy;
+        wx = wy, wy = rest;
     }
     return cell;
 }

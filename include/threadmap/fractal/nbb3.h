@@ -111,14 +111,6 @@ TMAP_FN tmap_u32 tmap_nbb3_beta(tmap_nbb3 f, tmap_xyz w, tmap_u32 mu) {
     return p ? (axis == 0 ? w.x : axis == 1 ? w.y : w.z) / p % f.k : 0;
 }
 
-// tmap_nbb3_beta for a 64-bit orthotope, mu = 1..level_max64.
-TMAP_FN tmap_u32 tmap_nbb3_beta64(tmap_nbb3 f, tmap_xyz64 w, tmap_u32 mu) {
-    f = tmapi_nbb3_total(f);
-    const tmap_u32 axis = (mu - 1) % 3;
-    const tmap_u64 p = tmapi_pow64(f.k, (mu - 1) / 3);
-    return p ? (tmap_u32)((axis == 0 ? w.x : axis == 1 ? w.y : w.z) / p % f.k) : 0;
-}
-
 // Delta^mu, equation 6: what replica beta of level mu = 1..level_max32 adds to the coordinates,
 // H[beta] * (sx^(mu-1), sy^(mu-1), sz^(mu-1)).
 TMAP_FN tmap_xyz tmap_nbb3_delta(tmap_nbb3 f, tmap_u32 beta, tmap_u32 mu) {
@@ -127,14 +119,6 @@ TMAP_FN tmap_xyz tmap_nbb3_delta(tmap_nbb3 f, tmap_u32 beta, tmap_u32 mu) {
     t.y *= tmapi_pow32(f.sy, mu - 1);
     t.z *= tmapi_pow32(f.sz, mu - 1);
     return t;
-}
-
-// tmap_nbb3_delta in 64 bits, mu = 1..level_max64.
-TMAP_FN tmap_xyz64 tmap_nbb3_delta64(tmap_nbb3 f, tmap_u32 beta, tmap_u32 mu) {
-    const tmap_xyz t = tmap_nbb3_tau(f, beta);
-    const tmap_xyz64 d = {t.x * tmapi_pow64(f.sx, mu - 1), t.y * tmapi_pow64(f.sy, mu - 1),
-                          t.z * tmapi_pow64(f.sz, mu - 1)};
-    return d;
 }
 
 // The replica of f in box d, as bit 2 * beta of the result; 0 if there is none. Compares all digits

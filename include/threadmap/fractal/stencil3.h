@@ -390,7 +390,7 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_st
     tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
     unsigned short *places = (unsigned short *)(shared + b->places);
     tmap_u32 *box = (tmap_u32 *)shared;
-    const tmap_u32 lane = tmap_thread_rank() % 32, before = (1u << lane) - 1;
+    const tmap_u32 lane = tmap_thread_rank() % 32;
     const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
     tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
@@ -398,20 +398,18 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_st
         const tmap_u32 i = first + lane, held = i < b->all ? box[i] : 0, to = held >> 16;
         const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
         const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
-        const tmap_u32 here = __ballot_sync(0xffffffffu, held && to == TMAP_HERE3);
-        const tmap_u32 there = __ballot_sync(0xffffffffu, held && to != TMAP_HERE3);
         const int index = (int)(held & 0xffff) - 1;
         const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
         const tmap_u32 from = (tmap_u32)(compact ? index : element);
-        tmap_u32 n = other + (tmap_u32)__popc((int)(there & before));
+        const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
+        tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
         if (held && to == TMAP_HERE3) {
-            n = compact ? (tmap_u32)index : own + (tmap_u32)__popc((int)(here & before));
+            n = compact ? (tmap_u32)index : mine;
             places[n] = (unsigned short)tmapi_each3_pack(p);
         }
         if (held && n < plan->cells + plan->halo) // always: the plan has counted them
             list[n] = (tmap_u64)from << 32 | to << 16 | i, box[i] = n;
-        own += (tmap_u32)__popc((int)here), other += (tmap_u32)__popc((int)there);
     }
     if (lane == 0) *(tmap_u32 *)(shared + b->count) = other;
 }

@@ -106,15 +106,6 @@ TMAP_FN tmap_xyz tmap_turned_apply(tmap_u32 element, tmap_xyz v, tmap_xyz last) 
     return v;
 }
 
-// tmap_turned_apply in 64 bits.
-TMAP_FN tmap_xyz64 tmap_turned_apply64(tmap_u32 element, tmap_xyz64 v, tmap_xyz64 last) {
-    v = tmapi_turned_permute64(element, v);
-    v.x = element & 1 ? last.x - v.x : v.x;
-    v.y = element & 2 ? last.y - v.y : v.y;
-    v.z = element & 4 ? last.z - v.z : v.z;
-    return v;
-}
-
 // The flips after a permutation of axes: bit 0 of the result is that of the axis that became x.
 TMAP_FN tmap_u32 tmapi_turned_flips(tmap_u32 element, tmap_u32 flips) {
     const tmap_xyz v = {flips & 1, flips >> 1 & 1, flips >> 2 & 1};
@@ -292,20 +283,6 @@ TMAP_FN tmap_xyz tmap_turned_tile(tmap_turned t, tmap_u32 i, tmap_u32 r, tmap_u3
     for (tmap_u32 mu = 1; mu <= r; ++mu, i /= t.f.k) {
         const tmap_u32 beta = i % t.f.k, mask = tmapi_turned_mask(t);
         tmapi_turned_up(t, beta, &corner, &side);
-        e = tmap_turned_compose(tmap_turned_element(t, beta) & mask, e) & mask;
-    }
-    *element = e;
-    return corner;
-}
-
-// tmap_turned_tile with 64-bit coordinates. r <= tmap_nbb3_linear_level_max64(t.f).
-TMAP_FN tmap_xyz64 tmap_turned_tile64(tmap_turned t, tmap_u64 i, tmap_u32 r, tmap_u32 *element) {
-    t.f = tmapi_nbb3_total(t.f);
-    tmap_xyz64 corner = {0, 0, 0}, side = {1, 1, 1};
-    tmap_u32 e = 0;
-    for (tmap_u32 mu = 1; mu <= r; ++mu, i /= t.f.k) {
-        const tmap_u32 beta = (tmap_u32)(i % t.f.k), mask = tmapi_turned_mask(t);
-        tmapi_turned_up64(t, beta, &corner, &side);
         e = tmap_turned_compose(tmap_turned_element(t, beta) & mask, e) & mask;
     }
     *element = e;

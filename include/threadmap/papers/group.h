@@ -28,7 +28,6 @@ typedef struct tmap_group {
     tmap_u32 lane, first;    // this lane in its group, and the group's first lane in the warp
     tmap_u32 here;           // existing lanes; below G only in a partial warp
     tmap_u32 r;              // the fractal's level
-    int linear;              // omega is a linear index
     tmap_u32 reads_y;        // 1: this lane's levels read wy
     int whole;               // 1: its first digit is the lowest one
     tmap_u64 reciprocal;     // ceil(2^64 / p), p = k^digits below this lane's first one; 0: none
@@ -42,12 +41,13 @@ TMAP_DEVICE tmap_u32 tmapi_group_lanes(tmap_u32 lanes) {
     return g;
 }
 
+// Prepares this lane for groups of `lanes` lanes, fractal f of level r, and orthotope coordinates.
+// lanes: 1, 2, 4, 8, 16 or 32 (others are rounded down to one of them); a constant, so that the
+// loops unroll. w: tmap_warp_full() in blocks of full warps, else tmap_warp_self().
 // Lane i takes levels i + 1, i + 1 + G, ...: G is even, so all of them read the same axis, and the
-// omega is divided by k^(G/2) from one to the next (by k^G if linear).
-TMAP_DEVICE tmap_group tmapi_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes,
-                                        int linear) {
+// omega is divided by k^(G/2) from one to the next.
+TMAP_DEVICE tmap_group tmap_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes) {
     tmap_group g;
-    tmap_u32 e;
     tmap_u64 p;
     g.warp = w;
     g.lanes = tmapi_group_lanes(lanes);
@@ -55,28 +55,13 @@ TMAP_DEVICE tmap_group tmapi_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tma
     g.first = w.lane - g.lane;
     g.here = w.lanes - g.first < g.lanes ? w.lanes - g.first : g.lanes;
     g.r = r;
-    g.linear = linear;
-    g.reads_y = linear ? 0 : g.lane & 1u;
-    e = linear ? g.lane : g.lane / 2;
-    p = g.lane < r ? tmapi_pow64(f.k, e) : 0;
+    g.reads_y = g.lane & 1u;
+    p = g.lane < r ? tmapi_pow64(f.k, g.lane / 2) : 0;
     g.whole = p == 1;
     g.reciprocal = p ? ~0ull / p + 1 : 0;
     g.side_x = tmapi_pow32(f.sx, g.lane);
     g.side_y = tmapi_pow32(f.sy, g.lane);
     return g;
-}
-
-// Prepares this lane for groups of `lanes` lanes, fractal f of level r, and orthotope coordinates.
-// lanes: 1, 2, 4, 8, 16 or 32 (others are rounded down to one of them); a constant, so that the
-// loops unroll. w: tmap_warp_full() in blocks of full warps, else tmap_warp_self().
-TMAP_DEVICE tmap_group tmap_group_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes) {
-    return tmapi_group_make(w, f, r, lanes, 0);
-}
-
-// Prepares this lane for linear indices, as in tmap_nbb_lambda_linear: the functions below then
-// take the index as wx and ignore wy.
-TMAP_DEVICE tmap_group tmap_group_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 lanes) {
-    return tmapi_group_make(w, f, r, lanes, 1);
 }
 
 // The omega of this lane, without the digits below its first one: exact, as omega < 2^32 and p <=
@@ -88,8 +73,8 @@ TMAP_DEVICE tmap_u32 tmapi_group_digits(const tmap_group *g, tmap_u32 wx, tmap_u
 
 // Divisor of a lane's omega from one of its levels to the next: at least 2^32 - 1 if none is left.
 TMAP_DEVICE tmap_u32 tmapi_group_step(const tmap_group *g, tmap_nbb f) {
-    tmap_u32 e = g->linear ? g->lanes : g->lanes / 2, p = 1;
-    for (tmap_u32 i = 0; i < e; ++i) p = p > 0xffffffffu / f.k ? 0xffffffffu : p * f.k;
+    tmap_u32 p = 1;
+    for (tmap_u32 i = 0; i < g->lanes / 2; ++i) p = p > 0xffffffffu / f.k ? 0xffffffffu : p * f.k;
     return p;
 }
 
@@ -109,19 +94,16 @@ TMAP_DEVICE tmap_u32 tmapi_group_sum(const tmap_group *g, tmap_u32 v) {
     return __shfl_sync(g->warp.mask, v, g->first);
 }
 
-// Lambda of omega (wx, wy), or of linear index wx, of this lane's group.
-// Law: tmap_group_lambda(&g, f, wx, wy) == tmap_nbb_lambda(f, wx, wy, r), or _linear.
+// Lambda of omega (wx, wy) of this lane's group.
+// Law: tmap_group_lambda(&g, f, wx, wy) == tmap_nbb_lambda(f, wx, wy, r).
 // Cost: ceil(r/G) digits a lane and 2 log2 G shuffles, for 32 / G omega.
 // Example: gasket, r = 2, G = 4, all of omega (2, 1): (1,3) in every lane.
 TMAP_DEVICE tmap_xy tmap_group_lambda(const tmap_group *g, tmap_nbb f, tmap_u32 wx, tmap_u32 wy) {
     tmap_xy cell = {0, 0};
     tmap_u32 w, side_x = g->side_x, side_y = g->side_y, step, jump_x, jump_y;
-    if (g->lanes == 1)
-        return g->linear ? tmap_nbb_lambda_linear(f, wx, g->r) : tmap_nbb_lambda(f, wx, wy, g->r);
+    if (g->lanes == 1) return tmap_nbb_lambda(f, wx, wy, g->r);
     if (g->here < g->lanes) { // the levels of lanes that do not exist would be missing
-        if (g->lane == 0)
-            cell =
-                g->linear ? tmap_nbb_lambda_linear(f, wx, g->r) : tmap_nbb_lambda(f, wx, wy, g->r);
+        if (g->lane == 0) cell = tmap_nbb_lambda(f, wx, wy, g->r);
     } else {
         w = tmapi_group_digits(g, wx, wy);
         step = tmapi_group_step(g, f);

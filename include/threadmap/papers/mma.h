@@ -173,7 +173,7 @@ TMAP_DEVICE int tmapi_mma_packed(tmap_nbb f, tmap_u32 r) {
 typedef struct tmap_mma {
     tmap_warp warp;
     tmap_u32 r, m;
-    int linear; // omega is a linear index
+    int linear; // of tiles: omega is a linear index
     int packed; // all coordinates fit 16 bits: two limbs suffice
     int single; // 16 digits suffice
     tmapi_mma_table table;
@@ -204,24 +204,6 @@ TMAP_DEVICE tmap_mma tmap_mma_make(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32
         s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, 4 * q, y, 8 * q + 2, 2);
         s.second.reads_y = 1;
     }
-    return s;
-}
-
-// Prepares this lane for linear indices, as in tmap_nbb_lambda_linear: the functions below then
-// take the index as wx and ignore wy. r <= linear_level_max32; else as tmap_mma_make.
-TMAP_DEVICE tmap_mma tmap_mma_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r, tmap_u32 m) {
-    tmap_mma s;
-    tmap_u32 e = 4 * (w.lane & 3u);
-    s.warp = w;
-    s.r = r;
-    s.m = m;
-    s.linear = 1;
-    s.packed = tmapi_mma_packed(f, r + m);
-    s.single = r <= 16;
-    s.table = tmapi_mma_table_make(f);
-    s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
-    s.second = s.first; // unused if one is enough: it takes a long division
-    if (!s.single) s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
     return s;
 }
 
@@ -260,7 +242,7 @@ TMAP_DEVICE tmap_xy tmap_mma3_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
     tmapi_mma(lane, &low, a.x, 0, 0, a.y, s->first.x01, s->first.y01);
     if (!s->packed) tmapi_mma(lane, &high, a.x, 0, 0, a.y, s->first.x23, s->first.y23);
     if (!s->single) {
-        a = tmapi_mma_digits(&s->table, &s->second, f, s->linear ? wx : wy);
+        a = tmapi_mma_digits(&s->table, &s->second, f, wy);
         tmapi_mma(lane, &low, a.x, 0, 0, a.y, s->second.x01, s->second.y01);
         if (!s->packed) tmapi_mma(lane, &high, a.x, 0, 0, a.y, s->second.x23, s->second.y23);
     }
@@ -336,7 +318,7 @@ TMAP_DEVICE tmap_xy tmap_mma2_lambda(const tmap_mma *s, tmap_nbb f, tmap_u32 wx,
     a = tmapi_mma_digits(&s->table, &s->first, f, s->first.reads_y ? wy : wx);
     tmapi_mma(lane, &d, a.x, 0, a.y, 0, s->first.b0, s->first.b1);
     if (!s->single) {
-        a = tmapi_mma_digits(&s->table, &s->second, f, s->linear ? wx : wy);
+        a = tmapi_mma_digits(&s->table, &s->second, f, wy);
         tmapi_mma(lane, &d, a.x, 0, a.y, 0, s->second.b0, s->second.b1);
     }
     rows = tmapi_mma_join(lane, d.d0, d.d1);
@@ -358,7 +340,19 @@ typedef struct tmap_mma_tiles {
 TMAP_DEVICE tmap_mma_tiles tmap_mma_tiles_make_linear(tmap_warp w, tmap_nbb f, tmap_u32 r,
                                                       tmap_u32 m) {
     tmap_mma_tiles t;
-    t.mma = tmap_mma_make_linear(w, f, r, m);
+    tmap_mma s;
+    tmap_u32 e = 4 * (w.lane & 3u);
+    s.warp = w;
+    s.r = r;
+    s.m = m;
+    s.linear = 1;
+    s.packed = tmapi_mma_packed(f, r + m);
+    s.single = r <= 16;
+    s.table = tmapi_mma_table_make(f);
+    s.first = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e, r, e + 1, 1);
+    s.second = s.first; // unused if one is enough: it takes a long division
+    if (!s.single) s.second = tmapi_mma_word_make(w.lane, f, r, m, s.packed, e + 16, r, e + 17, 1);
+    t.mma = s;
     t.fixed = 0;
     t.wx = 0;
     t.even0 = t.odd0 = 0;

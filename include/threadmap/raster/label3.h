@@ -600,11 +600,8 @@ TMAP_DEVICE void tmapi_label3_close(const tmapi_label3_around *a, tmapi_label3_f
         if (there) its = tmapi_label3_run_of(job, to, values);
         if (values && its != ~0u && !tmapi_label3_equal(job, cell, to)) its = ~0u;
         done |= k == 0 && its != ~0u; // then the others are of its component
-        const tmap_u32 lanes = __ballot_sync(~0u, its != ~0u);
-        if (its != ~0u)
-            f.queue[count + tmapi_raster_count(lanes & ((1u << threadIdx.x % 32) - 1))] =
-                (tmap_u64)mine << 32 | its;
-        count += tmapi_raster_count(lanes);
+        const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &count, its != ~0u);
+        if (its != ~0u) f.queue[at] = (tmap_u64)mine << 32 | its;
         while (count >= (k < 8 ? 32u : 1u)) count = tmapi_label3_flush(job, f, count, values);
     }
 }

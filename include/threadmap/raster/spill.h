@@ -33,7 +33,7 @@
 // or _DEPTH. outlets: a sum of TMAP_SPILL_BORDER and _NODATA, or 0 for a mask alone.
 // plan->workspace: about 2.2 bytes a cell; 16384 x 16384 cells: 596 MB. Writes *plan only on
 // success. Returns TMAP_EINVAL for a null pointer and an argument outside its range, or a device
-// whose blocks have less than 57360 bytes of shared memory; TMAP_ERANGE for a map of 2^25 tiles of
+// whose blocks have less than 49200 bytes of shared memory; TMAP_ERANGE for a map of 2^25 tiles of
 // 64 x 64 cells or more, about 10^11 cells.
 TMAP_FN int tmap_spill_plan_of(const tmap_raster_map *map, int form, int outlets,
                                const tmap_facts *facts, tmap_spill_plan *plan) {
@@ -42,7 +42,7 @@ TMAP_FN int tmap_spill_plan_of(const tmap_raster_map *map, int form, int outlets
     if (!tmapi_raster_valid(map, TMAP_RASTER_I16, TMAP_RASTER_F32) || form < TMAP_SPILL_LEVEL ||
         form > TMAP_SPILL_DEPTH || outlets < 0 ||
         outlets > (TMAP_SPILL_BORDER | TMAP_SPILL_NODATA) || !facts || !plan ||
-        facts->device.block_shared < tmapi_spill_bytes())
+        facts->device.block_shared < tmapi_spill_bytes(map->connectivity))
         return TMAP_EINVAL;
     p.map = *map, p.form = form, p.outlets = outlets;
     p.tiles_x = (tmap_u32)((map->width + TMAPI_SPILL_SIDE - 1) / TMAPI_SPILL_SIDE);
@@ -279,9 +279,9 @@ static inline tmapi_spill tmapi_spill_of(const tmap_spill_plan *plan, const void
 // before any launch; else the first error of its calls. Allocates nothing, does not wait, and
 // can be captured. Results are exact and the same in every run.
 // Cost: heights are read once (twice for depths); a byte and a level a cell are written and
-// read. In a tile of 64 x 64 cells each round compares cells with their neighbours; rounds are
-// at most log2 of its minima. Rounds of all tiles are at most log2 of their nodes, 126 a tile at
-// most; each reads about 2000 bytes of a tile with edges between components.
+// read. In a tile of 64 x 64 cells each round compares cells at edges of components with their
+// neighbours; rounds are at most log2 of its minima. Rounds of all tiles are at most log2 of their
+// nodes, 126 a tile at most; each reads about 2000 bytes of a tile with edges between components.
 // Example: heights 5 1 3 2 4, a map of one row without corners, outlet (0, 0) alone: 5 5 5 5 5;
 // with the outlet (4, 0) alone: 5 4 4 4 4.
 static inline cudaError_t tmap_spill(const tmap_spill_plan *plan, const void *heights,
@@ -304,8 +304,9 @@ static inline cudaError_t tmap_spill(const tmap_spill_plan *plan, const void *he
         !tmapi_raster_aligned(out, of_out) || tmapi_raster_overlap(all, 2, 4))
         return cudaErrorInvalidValue;
     tmapi_spill f = tmapi_spill_of(plan, heights, mask, workspace, out);
-    const tmapi_raster_step first = {(const void *)tmapi_spill_tile_kernel,
-                                     {tiles, TMAPI_SPILL_BLOCK, tmapi_spill_bytes()}};
+    const tmapi_raster_step first = {
+        (const void *)tmapi_spill_tile_kernel,
+        {tiles, TMAPI_SPILL_BLOCK, tmapi_spill_bytes(map->connectivity)}};
     const tmapi_raster_step last = {(const void *)tmapi_spill_write_kernel, {tiles, 256, 0}};
     const tmapi_raster_step round[3] = {
         {(const void *)tmapi_spill_edges_kernel,

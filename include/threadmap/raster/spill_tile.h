@@ -4,6 +4,7 @@
 #ifndef TMAP_RASTER_SPILL_TILE_H
 #define TMAP_RASTER_SPILL_TILE_H
 
+#include "../warp.h"
 #include "map.h"
 
 // Forms of a result. The result of column x and row y is number y * width + x.
@@ -42,11 +43,20 @@ typedef struct tmap_spill_plan {
 #define TMAPI_SPILL_AROUND 252u  // cells of a ring
 #define TMAPI_SPILL_RING   256u  // room for them
 #define TMAPI_SPILL_NODES  128u  // room for the nodes of a tile; number 0 is outside for all tiles
-#define TMAPI_SPILL_BLOCK  512u  // threads of a tile
-#define TMAPI_SPILL_ROWS   8u    // cells of a thread, below each other
-#define TMAPI_SPILL_OUT    4096u // the label of outlets, after those of cells
+#define TMAPI_SPILL_BLOCK  256u  // threads of a tile
+#define TMAPI_SPILL_ROWS   16u   // cells of a thread, below each other
+#define TMAPI_SPILL_OUT    4096u // the place of outlets, after those of cells
 #define TMAPI_SPILL_WALL   4097u // that of walls, and of places outside the map
 #define TMAPI_SPILL_NONE   0xffffffffu
+
+// Numbers of basins in a tile: 0 outlets, 1 to 126 nodes, 127 walls, from 128 on minima inside.
+// Two neighbours are never both minima, which leaves 31 * 31 inside, or half of 62 * 62 of them
+// without corners.
+#define TMAPI_SPILL_SOLID 127u
+#define TMAPI_SPILL_INNER 128u
+TMAP_FN tmap_u32 tmapi_spill_basins(int connectivity) {
+    return TMAPI_SPILL_INNER + (connectivity == 8 ? 962 : 1922); // an even number
+}
 
 // Numbers of cells that have no node.
 #define TMAPI_SPILL_DRY     254u // walls, and cells that water cannot leave
@@ -77,8 +87,10 @@ TMAP_FN tmap_u64 tmapi_spill_tiles(const tmap_spill_plan *p) {
     return (tmap_u64)p->tiles_x * p->tiles_y;
 }
 
-// Bytes of shared memory of a tile: keys, saddles and neighbours of cells, labels.
-TMAP_FN tmap_u32 tmapi_spill_bytes(void) { return TMAPI_SPILL_CELLS * 14 + 16; }
+// Bytes of shared memory of a tile: words of basins; keys, labels and a list of cells; sums.
+TMAP_FN tmap_u32 tmapi_spill_bytes(int connectivity) {
+    return tmapi_spill_basins(connectivity) * 8 + TMAPI_SPILL_CELLS * 8 + TMAPI_SPILL_BLOCK / 8;
+}
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
@@ -121,13 +133,21 @@ TMAP_DEVICE tmap_u32 tmapi_spill_place(tmap_u32 position) {
 
 // ---- a tile -------------------------------------------------------------------------------------
 //
-// A block of threads takes a tile; a thread takes eight cells below each other. Labels are places
-// of cells. At first a cell's label is its lowest neighbour, and pointer jumping makes it the
-// minimum below the cell. From then on it is the component of the cell's basin, and a component is
-// a root: a cell that is its own label. In a round each component looks for its lowest exit: the
-// least of max(key, key of the neighbour) over its cells and their neighbours of other components;
-// among equal ones, the neighbour with the least label. It joins that one. So chains of joined
-// components end in a pair that chose each other; the one with the lesser label remains.
+// A block of threads takes a tile; a thread takes cells below each other. Labels are places of
+// cells at first: a cell's label is its lowest neighbour, and pointer jumping makes it the minimum
+// below the cell. Then basins get numbers, and a label is the number of a cell's basin from there
+// on. Only basins are joined; a cell of no basin's border is not looked at again.
+//
+// A component is a root: a basin that all of the component were joined to. In a round each
+// component looks for its lowest exit: the least of max(key, key of the neighbour) over its cells
+// and their neighbours of other components; among equal ones, the neighbour with the least number.
+// It joins that one. So chains of joined components end in a pair that chose each other; the one
+// with the lesser number remains.
+//
+//     word of a root           [ saddle of its exit | 1 | the exit's component ], or all ones
+//     word of another basin    [ level of its way   | 0 | its component        ]
+//
+// One minimum on a root's word finds both halves of an exit.
 //
 // First only components without a node are joined, as these cannot leave the tile in another
 // way. A component that joins another one over its lowest exit spills at that level, and if the
@@ -137,26 +157,32 @@ TMAP_DEVICE tmap_u32 tmapi_spill_place(tmap_u32 position) {
 // The tile and the part of a thread.
 typedef struct tmapi_spill_tile {
     const tmapi_spill *f;
-    tmap_u32 *key, *low, *best; // of cells; of components: the exit and its neighbour
-    unsigned short *label;
+    tmap_u64 *word; // of basins
+    tmap_u32 *key;  // of cells
+    tmap_u32 *sums; // of warps
+    unsigned short *label, *list;
     tmap_u64 number, left, top; // of the tile; its first column and row
     tmap_u32 wide, high;        // columns and rows of the map from there on, 2^31 at most
     tmap_u32 x, y, place;       // the thread's column and first row in the tile, and that cell
-    int eight, nodes;           // 1: neighbours over corners; nodes are joined
+    tmap_u32 missing;           // its cells of NODATA: row i is bit i
+    tmap_u32 nodes, end;        // how many nodes; one after the last basin
+    tmap_u32 listed;            // cells of the warp's part of the list
+    int eight;                  // 1: neighbours over corners
 } tmapi_spill_tile;
 
-// What a thread knows of its cells. In bits, row i is bit i.
-typedef struct tmapi_spill_cells {
-    tmap_u32 level[TMAPI_SPILL_ROWS]; // keys of the level at which water leaves the tile
-    tmap_u32 exit[TMAPI_SPILL_ROWS];  // lowest way to a neighbour of another component
-    tmap_u32 missing;                 // bits: NODATA
-    tmap_u32 roots, moved; // bits: components that may join others; labels that may change
-    int active;            // 1: there may be a neighbour of another component
-} tmapi_spill_cells;
+// The place of cell n, 0 to 8, of the nine around one. A place outside the tile is moved to the
+// tile's edge, where it is a neighbour too, or the cell itself.
+TMAP_DEVICE tmap_u32 tmapi_spill_around(tmap_u32 place, int n) {
+    const int row = n / 3 - 1, column = n % 3 - 1;
+    const tmap_u32 x = place % TMAPI_SPILL_SIDE, y = place / TMAPI_SPILL_SIDE;
+    const int beyond_y = row < 0 ? y == 0 : row > 0 && y == TMAPI_SPILL_LAST;
+    const int beyond_x = column < 0 ? x == 0 : column > 0 && x == TMAPI_SPILL_LAST;
+    return place + (beyond_y ? 0u : (tmap_u32)row * TMAPI_SPILL_SIDE) +
+           (beyond_x ? 0u : (tmap_u32)column);
+}
 
-// The place of cell n, 0 to 8, of the nine around the thread's cell i. One outside the tile is
-// moved to the tile's edge, where it is a neighbour too, or the cell itself.
-TMAP_DEVICE tmap_u32 tmapi_spill_around(const tmapi_spill_tile *t, tmap_u32 i, int n) {
+// The same around the thread's cell i, where most of this is known to the compiler.
+TMAP_DEVICE tmap_u32 tmapi_spill_beside(const tmapi_spill_tile *t, tmap_u32 i, int n) {
     const int row = n / 3 - 1, column = n % 3 - 1;
     const int up = row < 0 && i == 0 && t->y == 0;
     const int down =
@@ -166,25 +192,20 @@ TMAP_DEVICE tmap_u32 tmapi_spill_around(const tmapi_spill_tile *t, tmap_u32 i, i
            (left || right ? 0u : (tmap_u32)column);
 }
 
-// 1 if that cell is a neighbour.
+// 1 if cell n of nine is a neighbour.
 TMAP_DEVICE int tmapi_spill_near(const tmapi_spill_tile *t, int n) {
     return n % 2 || (t->eight && n != 4);
 }
 
-// 1 for a component that may join another one now.
-TMAP_DEVICE int tmapi_spill_joins(const tmapi_spill_tile *t, tmap_u32 label) {
-    return label < TMAPI_SPILL_OUT && (t->nodes || !tmapi_spill_on_ring(label));
-}
-
 // Reads the thread's cells. Labels: TMAPI_SPILL_OUT, _WALL, or the cell itself.
-TMAP_DEVICE void tmapi_spill_load(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
+TMAP_DEVICE void tmapi_spill_load(tmapi_spill_tile *t) {
     const tmapi_spill *f = t->f;
     const tmap_raster_map *map = &f->plan.map;
     const tmap_u64 x = t->left + t->x, y = t->top + t->y;
     const int floats = map->type == TMAP_RASTER_F32, border = f->plan.outlets & TMAP_SPILL_BORDER;
     const int column = border && (x == 0 || t->x + 1 == t->wide);
     tmap_u32 bits[TMAPI_SPILL_ROWS];
-    c->missing = 0;
+    t->missing = 0;
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
         bits[i] = 0;
@@ -200,13 +221,16 @@ TMAP_DEVICE void tmapi_spill_load(const tmapi_spill_tile *t, tmapi_spill_cells *
         } else if ((floats && key == TMAPI_SPILL_NONE) || (f->has_nodata && key == f->nodata)) {
             const int out = f->plan.outlets & TMAP_SPILL_NODATA;
             key = out ? 0 : TMAPI_SPILL_NONE, label = out ? TMAPI_SPILL_OUT : TMAPI_SPILL_WALL;
-            c->missing |= 1u << i;
+            t->missing |= 1u << i;
         } else if (column || (border && (y + i == 0 || t->y + i + 1 == t->high)) ||
                    (f->mask && f->mask[(y + i) * map->width + x])) {
             label = TMAPI_SPILL_OUT;
         }
-        c->level[i] = key, t->key[place] = key, t->label[place] = (unsigned short)label;
+        t->key[place] = key, t->label[place] = (unsigned short)label;
     }
+    if (threadIdx.x < 2) // after the last cell; the list is not in use yet
+        t->label[TMAPI_SPILL_OUT + threadIdx.x] = (unsigned short)(TMAPI_SPILL_OUT + threadIdx.x);
+    __syncthreads();
 }
 
 // The lower one of two neighbours on the ring, or the cell itself. Walls are never lower.
@@ -233,7 +257,7 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
     tmap_u32 to[TMAPI_SPILL_ROWS], key[3][3], ring = 0;
     int changed = 1;
 #pragma unroll
-    for (int n = 0; n < 6; ++n) key[1 + n / 3][n % 3] = t->key[tmapi_spill_around(t, 0, n)];
+    for (int n = 0; n < 6; ++n) key[1 + n / 3][n % 3] = t->key[tmapi_spill_beside(t, 0, n)];
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
         const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE;
@@ -241,17 +265,17 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             key[0][k] = key[1][k], key[1][k] = key[2][k];
-            key[2][k] = t->key[tmapi_spill_around(t, i, 6 + k)];
+            key[2][k] = t->key[tmapi_spill_beside(t, i, 6 + k)];
         }
         least = key[1][1];
 #pragma unroll
         for (int n = 3; n >= 0; --n) // those before the cell, from the last one
             if (tmapi_spill_near(t, n) && key[n / 3][n % 3] <= least)
-                least = key[n / 3][n % 3], at = tmapi_spill_around(t, i, n);
+                least = key[n / 3][n % 3], at = tmapi_spill_beside(t, i, n);
 #pragma unroll
         for (int n = 5; n < 9; ++n)
             if (tmapi_spill_near(t, n) && key[n / 3][n % 3] < least)
-                least = key[n / 3][n % 3], at = tmapi_spill_around(t, i, n);
+                least = key[n / 3][n % 3], at = tmapi_spill_beside(t, i, n);
         to[i] = t->label[place] < TMAPI_SPILL_OUT ? at : t->label[place];
     }
     if (threadIdx.x < TMAPI_SPILL_AROUND) ring = tmapi_spill_ring_lower(t, threadIdx.x);
@@ -266,12 +290,15 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i)
         to[i] = t->label[t->place + i * TMAPI_SPILL_SIDE];
-    while (changed) { // pointer jumping
-        changed = 0;
+    while (changed) { // pointer jumping, three steps between barriers
 #pragma unroll
-        for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-            const tmap_u32 next = t->label[to[i]];
-            changed |= next != to[i], to[i] = next;
+        for (int step = 0; step < 3; ++step) {
+            changed = 0;
+#pragma unroll
+            for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
+                const tmap_u32 next = t->label[to[i]];
+                changed |= next != to[i], to[i] = next;
+            }
         }
         changed = __syncthreads_or(changed);
 #pragma unroll
@@ -281,233 +308,233 @@ TMAP_DEVICE void tmapi_spill_descend(const tmapi_spill_tile *t) {
     }
 }
 
-// Clears the exits of the thread's components.
-TMAP_DEVICE void tmapi_spill_clear(const tmapi_spill_tile *t, tmap_u32 roots) {
-    for (; roots; roots &= roots - 1) {
-        const tmap_u32 place = t->place + (tmap_u32)(__ffs((int)roots) - 1) * TMAPI_SPILL_SIDE;
-        t->low[place] = t->best[place] = TMAPI_SPILL_NONE;
+// The sum of a value over the threads before the calling one, and over all. A barrier of the block.
+TMAP_DEVICE tmap_u32 tmapi_spill_scan(const tmapi_spill_tile *t, tmap_u32 own, tmap_u32 *all) {
+    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    tmap_u32 before = tmapi_warp_scan(lane, own), sum = 0;
+    if (lane == 31) t->sums[warp] = before;
+    __syncthreads();
+    for (tmap_u32 k = 0; k < TMAPI_SPILL_BLOCK / 32; ++k) {
+        if (k == warp) before += sum;
+        sum += t->sums[k];
     }
+    *all = sum;
+    return before - own;
 }
 
-// Lowers the exit of a component. Most offers are no better, and need no atomic.
-TMAP_DEVICE void tmapi_spill_offer(const tmapi_spill_tile *t, tmap_u32 label, tmap_u32 exit) {
-    if (exit < *(volatile tmap_u32 *)(t->low + label)) atomicMin(t->low + label, exit);
-}
-
-// The component of a label. Nodes are joined without new labels for all cells.
-TMAP_DEVICE tmap_u32 tmapi_spill_component(const tmapi_spill_tile *t, tmap_u32 label) {
-    return t->nodes ? t->label[label] : label;
-}
-
-// Finds the exits of the thread's cells, and those of components. A thread offers one for all of
-// its cells of a component that follow each other. Keys are read only where labels differ.
-TMAP_DEVICE void tmapi_spill_exits(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
-    tmap_u32 label[3][3], last = TMAPI_SPILL_NONE, least = TMAPI_SPILL_NONE;
-    c->active = 0;
+// Numbers the basins, nodes in the order of the ring, and makes these the cells' labels. Clears
+// the words. Barriers of the block.
+TMAP_DEVICE void tmapi_spill_number(tmapi_spill_tile *t) {
+    const tmap_u32 i = threadIdx.x;
+    const tmap_u32 place = tmapi_spill_place(i < TMAPI_SPILL_AROUND ? i : 0);
+    const tmap_u32 node = i < TMAPI_SPILL_AROUND && t->label[place] == place;
+    tmap_u32 roots = 0, all;
 #pragma unroll
-    for (int n = 0; n < 6; ++n) label[1 + n / 3][n % 3] = t->label[tmapi_spill_around(t, 0, n)];
+    for (tmap_u32 k = 0; k < TMAPI_SPILL_ROWS; ++k) {
+        const tmap_u32 at = t->place + k * TMAPI_SPILL_SIDE;
+        roots |= (tmap_u32)(t->label[at] == at && !tmapi_spill_on_ring(at)) << k;
+    }
+    // nodes in the high half
+    const tmap_u32 before = tmapi_spill_scan(t, node << 16 | tmapi_raster_count(roots), &all);
+    t->nodes = all >> 16, t->end = TMAPI_SPILL_INNER + (all & 0xffff);
+    if (node) t->list[place] = (unsigned short)(1 + (before >> 16));
+    for (tmap_u32 next = TMAPI_SPILL_INNER + (before & 0xffff); roots; roots &= roots - 1)
+        t->list[t->place + (tmap_u32)(__ffs((int)roots) - 1) * TMAPI_SPILL_SIDE] =
+            (unsigned short)next++;
+    __syncthreads();
+#pragma unroll
+    for (tmap_u32 k = 0; k < TMAPI_SPILL_ROWS; ++k) {
+        unsigned short *label = t->label + t->place + k * TMAPI_SPILL_SIDE;
+        *label = *label == TMAPI_SPILL_OUT    ? 0
+                 : *label == TMAPI_SPILL_WALL ? TMAPI_SPILL_SOLID
+                                              : t->list[*label];
+    }
+    for (tmap_u32 k = i; k < t->end; k += TMAPI_SPILL_BLOCK) t->word[k] = ~0ull;
+    __syncthreads();
+}
+
+// Where entry k of the warp's part of the list is: warps take 32 entries in turn.
+TMAP_DEVICE tmap_u32 tmapi_spill_entry(tmap_u32 k) {
+    return (k / 32 * (TMAPI_SPILL_BLOCK / 32) + threadIdx.x / 32) * 32 + k % 32;
+}
+
+// Lists the cells that have a neighbour of another basin. Barriers of the block.
+TMAP_DEVICE void tmapi_spill_list(tmapi_spill_tile *t) {
+    const tmap_u32 warp = threadIdx.x / 32, warps = TMAPI_SPILL_BLOCK / 32;
+    tmap_u32 label[3][3], bits = 0, all;
+#pragma unroll
+    for (int n = 0; n < 6; ++n) label[1 + n / 3][n % 3] = t->label[tmapi_spill_beside(t, 0, n)];
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        tmap_u32 lowest = TMAPI_SPILL_NONE, other = 0;
+        tmap_u32 other = 0;
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             label[0][k] = label[1][k], label[1][k] = label[2][k];
-            label[2][k] = t->label[tmapi_spill_around(t, i, 6 + k)];
+            label[2][k] = t->label[tmapi_spill_beside(t, i, 6 + k)];
         }
 #pragma unroll
         for (int n = 0; n < 9; ++n) other |= label[n / 3][n % 3] ^ label[1][1];
-        const tmap_u32 own = tmapi_spill_component(t, label[1][1]);
-        c->exit[i] = TMAPI_SPILL_NONE;
-        if (!other || !tmapi_spill_joins(t, own)) continue;
-#pragma unroll
-        for (int n = 0; n < 9; ++n) {
-            const tmap_u32 there = tmapi_spill_component(t, label[n / 3][n % 3]);
-            if (!tmapi_spill_near(t, n) || there == own || there == TMAPI_SPILL_WALL) continue;
-            const tmap_u32 high = t->key[tmapi_spill_around(t, i, n)];
-            c->active = 1, lowest = high < lowest ? high : lowest;
-        }
-        const tmap_u32 key = t->key[t->place + i * TMAPI_SPILL_SIDE];
-        c->exit[i] = key > lowest ? key : lowest;
-        if (own != last && least != TMAPI_SPILL_NONE)
-            tmapi_spill_offer(t, last, least), least = TMAPI_SPILL_NONE;
-        last = own, least = c->exit[i] < least ? c->exit[i] : least;
+        bits |= (tmap_u32)(other != 0) << i;
     }
-    if (least != TMAPI_SPILL_NONE) tmapi_spill_offer(t, last, least);
-}
-
-// Finds the neighbours of components' exits.
-TMAP_DEVICE void tmapi_spill_choose(const tmapi_spill_tile *t, const tmapi_spill_cells *c) {
+    // row by row: cells above each other are in one bank of shared memory
+    tmap_u32 next = __shfl_sync(~0u, tmapi_spill_scan(t, tmapi_raster_count(bits), &all), 0);
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, key = t->key[place];
-        const tmap_u32 own = tmapi_spill_component(t, t->label[place]);
-        tmap_u32 best = TMAPI_SPILL_NONE;
-        if (!tmapi_spill_joins(t, own) || c->exit[i] != t->low[own]) continue;
-#pragma unroll 1
-        for (tmap_u32 n = 0; n < 9; ++n) { // few cells come here
-            const tmap_u32 x = t->x + n % 3 - 1, there = place + (n / 3 - 1) * TMAPI_SPILL_SIDE;
-            if (x >= TMAPI_SPILL_SIDE || there >= TMAPI_SPILL_CELLS) continue;
-            const tmap_u32 high = t->key[there - t->x + x];
-            const tmap_u32 other = tmapi_spill_component(t, t->label[there - t->x + x]);
-            if (tmapi_spill_near(t, (int)n) && other != own && other < best &&
-                other != TMAPI_SPILL_WALL && (key > high ? key : high) == c->exit[i])
-                best = other;
-        }
-        if (best != TMAPI_SPILL_NONE) atomicMin(t->best + own, best);
+        const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &next, bits >> i & 1);
+        if (bits >> i & 1) t->list[at] = (unsigned short)(t->place + i * TMAPI_SPILL_SIDE);
     }
-}
-
-// The node of a component, which tmapi_spill_keep has numbered.
-TMAP_DEVICE tmap_u64 tmapi_spill_node_at(const tmapi_spill_tile *t, tmap_u32 label) {
-    return t->number * TMAPI_SPILL_NODES +
-           t->f->numbers[t->number * TMAPI_SPILL_RING + tmapi_spill_position(label)];
-}
-
-// Joins the thread's components to the neighbours of their exits; a node writes its link. Returns
-// the bits of those that have been joined.
-TMAP_DEVICE tmap_u32 tmapi_spill_join(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
-    tmap_u32 joined = 0;
-    for (tmap_u32 left = c->roots; left; left &= left - 1) {
-        const tmap_u32 bit = left & (0 - left);
-        const tmap_u32 place = t->place + (tmap_u32)(__ffs((int)bit) - 1) * TMAPI_SPILL_SIDE;
-        const tmap_u32 to = t->best[place];
-        if (to == TMAPI_SPILL_NONE) {
-            c->roots ^= bit; // no exit, and none later
-            continue;
-        }
-        if (place < to && tmapi_spill_joins(t, to) && t->best[to] == place) continue;
-        t->label[place] = (unsigned short)to, c->roots ^= bit, joined |= bit;
-        if (!t->nodes) continue;
-        const tmap_u64 node = tmapi_spill_node_at(t, place);
-        t->f->links[node] = to == TMAPI_SPILL_OUT
-                                ? 0
-                                : (unsigned char)(tmapi_spill_node_at(t, to) % TMAPI_SPILL_NODES);
-        t->f->saddles[node] = t->low[place];
-    }
-    return joined;
-}
-
-// Moves the thread's cells to the components that theirs were joined to, and raises their levels to
-// the exits; of joined nodes, only the nodes themselves. A barrier of the block.
-TMAP_DEVICE void tmapi_spill_move(const tmapi_spill_tile *t, tmap_u32 joined,
-                                  tmapi_spill_cells *c) {
-    tmap_u32 root[TMAPI_SPILL_ROWS];
-#pragma unroll
-    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE;
-        if (!(c->moved >> i & 1)) continue;
-        root[i] = t->label[place];
-        const tmap_u32 from = joined >> i & 1 ? place : root[i];
-        if (!t->nodes && t->best[from] != TMAPI_SPILL_NONE && t->low[from] > c->level[i])
-            c->level[i] = t->low[from];
-        for (tmap_u32 next; (next = t->label[root[i]]) != root[i];) root[i] = next;
-    }
+    const tmap_u32 groups = all / 32, left = all % 32;
+    t->listed = (groups + warps - 1 - warp) / warps * 32 + (groups % warps == warp ? left : 0);
     __syncthreads();
+}
+
+// The component of a basin.
+TMAP_DEVICE tmap_u32 tmapi_spill_component(const tmapi_spill_tile *t, tmap_u32 basin) {
+    const tmap_u32 low = (tmap_u32)t->word[basin];
+    return low >> 31 ? basin : low;
+}
+
+// Offers the exits of a cell to its component, if that may join: its number is `first` at least.
+// Returns 0 if the cell has no neighbour of another component.
+TMAP_DEVICE int tmapi_spill_offer(const tmapi_spill_tile *t, tmap_u32 cell, tmap_u32 first) {
+    const tmap_u32 own = tmapi_spill_component(t, t->label[cell]), key = t->key[cell];
+    tmap_u64 exit = ~0ull;
+    if (own == TMAPI_SPILL_SOLID) return 0;
+    if (own < first) return 1;
 #pragma unroll
-    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        if (!(c->moved >> i & 1)) continue;
-        t->label[t->place + i * TMAPI_SPILL_SIDE] = (unsigned short)root[i];
-        if (!t->nodes && !tmapi_spill_joins(t, root[i])) c->moved ^= 1u << i; // it has a node
+    for (int n = 0; n < 9; ++n) {
+        const tmap_u32 there = tmapi_spill_around(cell, n);
+        const tmap_u32 other = tmapi_spill_component(t, t->label[there]);
+        if (!tmapi_spill_near(t, n) || other == own || other == TMAPI_SPILL_SOLID) continue;
+        const tmap_u32 high = t->key[there], saddle = high > key ? high : key;
+        const tmap_u64 way = (tmap_u64)saddle << 32 | 1u << 31 | other;
+        exit = way < exit ? way : exit;
     }
+    if (exit == ~0ull) return 0;
+    // most offers are no better, and need no atomic
+    if (exit < *(volatile tmap_u64 *)(t->word + own)) atomicMin(t->word + own, exit);
+    return 1;
 }
 
-// Joins components until none has an exit. Barriers of the block.
-TMAP_DEVICE void tmapi_spill_rounds(const tmapi_spill_tile *t, tmapi_spill_cells *c) {
-    c->roots = c->moved = 0;
+// Offers the exits of all cells of the list, and keeps those that may have one in the next round.
+TMAP_DEVICE void tmapi_spill_exits(tmapi_spill_tile *t, tmap_u32 first) {
+    const tmap_u32 lane = threadIdx.x % 32;
+    tmap_u32 kept = 0;
+    for (tmap_u32 k = 0; k < t->listed; k += 32) {
+        const int is = k + lane < t->listed;
+        const tmap_u32 cell = t->list[tmapi_spill_entry(is ? k + lane : k)];
+        const int open = is && tmapi_spill_offer(t, cell, first);
+        __syncwarp();
+        const tmap_u32 at = tmapi_warp_place(lane, &kept, open);
+        if (open) t->list[tmapi_spill_entry(at)] = (unsigned short)cell;
+        __syncwarp();
+    }
+    t->listed = kept;
+}
+
+// The word of a basin after its component and those that follow have joined others.
+TMAP_DEVICE tmap_u64 tmapi_spill_follow(const tmapi_spill_tile *t, tmap_u32 basin) {
+    tmap_u64 word = t->word[basin];
+    tmap_u32 at = basin, level = 0;
+    if (!((tmap_u32)word >> 31)) {
+        at = (tmap_u32)word, level = (tmap_u32)(word >> 32);
+        word = t->word[at];
+    }
+    while (word != ~0ull) {
+        const tmap_u32 to = (tmap_u32)word & 0xffff, high = (tmap_u32)(word >> 32);
+        const tmap_u64 next = t->word[to];
+        if (at < to && ((tmap_u32)next & 0xffff) == at) break; // they chose each other
+        level = high > level ? high : level, at = to, word = next;
+    }
+    return at == basin ? ~0ull : (tmap_u64)level << 32 | at;
+}
+
+// Joins components of numbers from `first` on until none has an exit. A node that joins another
+// one writes its link. Barriers of the block.
+TMAP_DEVICE void tmapi_spill_rounds(tmapi_spill_tile *t, tmap_u32 first) {
+    const tmap_u32 most = (TMAPI_SPILL_INNER + 1922 - 1) / TMAPI_SPILL_BLOCK + 1;
+    tmap_u64 word[most];
+    for (;;) {
+        int joined = 0;
+        tmapi_spill_exits(t, first);
+        __syncthreads();
 #pragma unroll
-    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, label = t->label[place];
-        const tmap_u32 joins = (tmap_u32)tmapi_spill_joins(t, label) << i;
-        c->roots |= label == place ? joins : 0;
-        c->moved |= label == place || !t->nodes ? joins : 0;
-    }
-    c->active = t->nodes || c->moved;
-    tmapi_spill_clear(t, c->roots);
-    while (__syncthreads_or(c->roots != 0)) {
-        if (c->active) tmapi_spill_exits(t, c);
+        for (tmap_u32 k = 0; k < most; ++k) {
+            const tmap_u32 basin = first + threadIdx.x + k * TMAPI_SPILL_BLOCK;
+            if (basin >= t->end) break;
+            const tmap_u64 old = t->word[basin];
+            word[k] = tmapi_spill_follow(t, basin);
+            if (!((tmap_u32)old >> 31) || word[k] == ~0ull) continue;
+            joined = 1;
+            if (basin < TMAPI_SPILL_INNER) {
+                const tmap_u64 node = t->number * TMAPI_SPILL_NODES + basin;
+                t->f->links[node] = (unsigned char)old;
+                t->f->saddles[node] = (tmap_u32)(old >> 32);
+            }
+        }
+        if (!__syncthreads_or(joined)) return;
+#pragma unroll
+        for (tmap_u32 k = 0; k < most; ++k) {
+            const tmap_u32 basin = first + threadIdx.x + k * TMAPI_SPILL_BLOCK;
+            if (basin < t->end) t->word[basin] = word[k];
+        }
         __syncthreads();
-        if (c->active) tmapi_spill_choose(t, c);
-        __syncthreads();
-        const tmap_u32 joined = tmapi_spill_join(t, c);
-        if (!__syncthreads_or(joined != 0)) break;
-        tmapi_spill_move(t, joined, c);
-        tmapi_spill_clear(t, c->roots);
     }
 }
 
-// The number of a cell's node, from that of its component in t->best.
-TMAP_DEVICE tmap_u32 tmapi_spill_number(const tmapi_spill_tile *t, tmap_u32 place) {
-    const tmap_u32 label = t->label[place];
-    if (label >= TMAPI_SPILL_OUT) return label == TMAPI_SPILL_OUT ? 0 : TMAPI_SPILL_DRY;
-    return t->best[label];
+// The node of a cell, or where its water goes instead.
+TMAP_DEVICE tmap_u32 tmapi_spill_node_of(tmap_u32 component) {
+    return component < TMAPI_SPILL_SOLID ? component : TMAPI_SPILL_DRY;
 }
 
-// Numbers the nodes in the order of the ring, and writes the ring and nodes without edges.
-// Barriers of the block.
-TMAP_DEVICE void tmapi_spill_keep_nodes(const tmapi_spill_tile *t) {
+// Writes the thread's levels and nodes, and those of the tile without edges.
+TMAP_DEVICE void tmapi_spill_keep(const tmapi_spill_tile *t) {
     const tmapi_spill *f = t->f;
     const tmap_u64 all = tmapi_spill_tiles(&f->plan) * TMAPI_SPILL_NODES;
-    const tmap_u32 i = threadIdx.x, warp = i / 32;
-    const tmap_u32 place = tmapi_spill_place(i < TMAPI_SPILL_AROUND ? i : 0);
-    const int is = i < TMAPI_SPILL_AROUND && t->label[place] == place;
-    const tmap_u32 bits = __ballot_sync(~0u, is);
-    tmap_u32 before = tmapi_raster_count(bits & ((1u << i % 32) - 1)), count = 0;
-    if (i % 32 == 0) t->low[warp] = tmapi_raster_count(bits);
-    __syncthreads();
-    for (tmap_u32 k = 0; k < TMAPI_SPILL_RING / 32; ++k) {
-        if (k == warp) before += count;
-        count += t->low[k];
-    }
-    if (is) t->best[place] = 1 + before;
-    __syncthreads();
-    if (i < TMAPI_SPILL_AROUND) {
-        const tmap_u64 at = t->number * TMAPI_SPILL_RING + i;
-        f->keys[at] = t->key[place], f->numbers[at] = (unsigned char)tmapi_spill_number(t, place);
-    }
-    if (i <= count) {
-        const tmap_u64 node = t->number * TMAPI_SPILL_NODES + i;
-        f->links[node] = TMAPI_SPILL_DRY, f->parent[node] = (tmap_u32)node, f->level[node] = 0;
-        f->exits[node] = f->exits[all + node] = ~0ull;
-    }
-    if (i == 0) f->counts[t->number] = (unsigned char)count, f->done[t->number] = 0;
-}
-
-// Writes the thread's levels and nodes, and those of the tile. Barriers of the block.
-TMAP_DEVICE void tmapi_spill_keep(const tmapi_spill_tile *t, const tmapi_spill_cells *c) {
-#pragma unroll
-    for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) { // components that water cannot leave
-        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE;
-        if (t->label[place] == place && !tmapi_spill_on_ring(place))
-            t->best[place] = TMAPI_SPILL_DRY;
-    }
-    tmapi_spill_keep_nodes(t);
-
-    const tmapi_spill *f = t->f;
     const tmap_u64 width = f->plan.map.width, at = (t->top + t->y) * width + t->left + t->x;
     const int shorts = f->plan.map.type == TMAP_RASTER_I16 && f->plan.form == TMAP_SPILL_LEVEL;
     unsigned char *nodes = f->nodes + t->number * TMAPI_SPILL_CELLS + t->place;
+    if (threadIdx.x < TMAPI_SPILL_AROUND) {
+        const tmap_u64 i = t->number * TMAPI_SPILL_RING + threadIdx.x;
+        const tmap_u32 place = tmapi_spill_place(threadIdx.x);
+        f->keys[i] = t->key[place];
+        f->numbers[i] =
+            (unsigned char)tmapi_spill_node_of(tmapi_spill_component(t, t->label[place]));
+    }
+    if (threadIdx.x <= t->nodes) {
+        const tmap_u64 node = t->number * TMAPI_SPILL_NODES + threadIdx.x;
+        f->links[node] = TMAPI_SPILL_DRY, f->parent[node] = (tmap_u32)node, f->level[node] = 0;
+        f->exits[node] = f->exits[all + node] = ~0ull;
+    }
+    if (threadIdx.x == 0) f->counts[t->number] = (unsigned char)t->nodes, f->done[t->number] = 0;
 #pragma unroll
     for (tmap_u32 i = 0; i < TMAPI_SPILL_ROWS; ++i) {
-        const tmap_u32 number = tmapi_spill_number(t, t->place + i * TMAPI_SPILL_SIDE);
+        const tmap_u32 place = t->place + i * TMAPI_SPILL_SIDE, basin = t->label[place];
+        const tmap_u64 word = t->word[basin];
+        const int root = (tmap_u32)word >> 31;
+        const tmap_u32 node = tmapi_spill_node_of(root ? basin : (tmap_u32)word);
+        const tmap_u32 key = t->key[place], up = root ? 0 : (tmap_u32)(word >> 32);
+        const tmap_u32 level = key > up ? key : up;
         if (!(t->x < t->wide && t->y + i < t->high)) continue;
         nodes[i * TMAPI_SPILL_SIDE] =
-            (unsigned char)(c->missing >> i & 1 ? TMAPI_SPILL_MISSING : number);
+            (unsigned char)(t->missing >> i & 1 ? TMAPI_SPILL_MISSING : node);
         if (shorts)
-            ((short *)f->out)[at + i * width] = (short)(c->level[i] ^ 0x80000000u);
+            ((short *)f->out)[at + i * width] = (short)(level ^ 0x80000000u);
         else
-            ((tmap_u32 *)f->out)[at + i * width] = c->level[i];
+            ((tmap_u32 *)f->out)[at + i * width] = level;
     }
+    __syncthreads();
 }
 
 // Solves the tiles, a block each.
-static __global__ void __launch_bounds__(TMAPI_SPILL_BLOCK, 2)
+static __global__ void __launch_bounds__(TMAPI_SPILL_BLOCK, 4)
     tmapi_spill_tile_kernel(tmapi_spill f) {
     extern __shared__ uint4 tmapi_spill_memory[];
     tmapi_spill_tile t;
-    tmapi_spill_cells c;
-    t.f = &f, t.key = (tmap_u32 *)tmapi_spill_memory, t.low = t.key + TMAPI_SPILL_CELLS;
-    t.best = t.low + TMAPI_SPILL_CELLS;
-    t.label = (unsigned short *)(t.best + TMAPI_SPILL_CELLS);
+    t.f = &f, t.word = (tmap_u64 *)tmapi_spill_memory;
+    t.key = (tmap_u32 *)(t.word + tmapi_spill_basins(f.plan.map.connectivity));
+    t.label = (unsigned short *)(t.key + TMAPI_SPILL_CELLS), t.list = t.label + TMAPI_SPILL_CELLS;
+    t.sums = (tmap_u32 *)(t.list + TMAPI_SPILL_CELLS);
     t.number = blockIdx.x;
     t.left = (tmap_u64)(blockIdx.x % f.plan.tiles_x) * TMAPI_SPILL_SIDE;
     t.top = (tmap_u64)(blockIdx.x / f.plan.tiles_x) * TMAPI_SPILL_SIDE;
@@ -515,18 +542,15 @@ static __global__ void __launch_bounds__(TMAPI_SPILL_BLOCK, 2)
     t.y = threadIdx.x / TMAPI_SPILL_SIDE * TMAPI_SPILL_ROWS;
     t.place = t.y * TMAPI_SPILL_SIDE + t.x;
     t.wide = (tmap_u32)(f.plan.map.width - t.left), t.high = (tmap_u32)(f.plan.map.height - t.top);
-    t.eight = f.plan.map.connectivity == 8, t.nodes = 0;
-    tmapi_spill_load(&t, &c);
-    if (threadIdx.x < 2)
-        t.label[TMAPI_SPILL_OUT + threadIdx.x] = (unsigned short)(TMAPI_SPILL_OUT + threadIdx.x);
+    t.eight = f.plan.map.connectivity == 8;
     if (blockIdx.x == 0 && threadIdx.x < f.plan.rounds) f.hooked[threadIdx.x] = 0;
-    __syncthreads();
+    tmapi_spill_load(&t);
     tmapi_spill_descend(&t);
-    tmapi_spill_rounds(&t, &c);
-    tmapi_spill_keep(&t, &c);
-    __syncthreads();
-    t.nodes = 1;
-    tmapi_spill_rounds(&t, &c);
+    tmapi_spill_number(&t);
+    tmapi_spill_list(&t);
+    tmapi_spill_rounds(&t, TMAPI_SPILL_INNER);
+    tmapi_spill_keep(&t);
+    tmapi_spill_rounds(&t, 1);
 }
 
 #endif

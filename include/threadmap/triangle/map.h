@@ -247,9 +247,4 @@ TMAP_FN tmap_u64 tmap_triangle_tile_cells(tmap_triangle_tile t) {
     return t.diagonal ? tmap_triangle_cells(t.rows) : (tmap_u64)t.rows * t.columns;
 }
 
-// Number of cells in a tile, without the diagonal. Example: side 16, on the diagonal: 120.
-TMAP_FN tmap_u64 tmap_triangle_tile_cells_strict(tmap_triangle_tile t) {
-    return t.diagonal ? tmap_triangle_cells_strict(t.rows) : (tmap_u64)t.rows * t.columns;
-}
-
 #endif

@@ -293,10 +293,8 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
         }
     }
     if (level == 0 && s->plan->parts > 1) {
-        const tmap_u32 hits = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
-        const tmap_u32 turn = s->turn + __popc(hits & ((1u << threadIdx.x % 32) - 1));
+        const tmap_u32 turn = tmapi_warp_place(threadIdx.x % 32, &s->turn, says != TMAP_NEAR_NONE);
         if ((turn & (s->plan->parts - 1)) != s->me) says = TMAP_NEAR_NONE;
-        s->turn += __popc(hits);
     }
     if (s->how.bulk && own && later && says == TMAP_NEAR_ALL) {
         s->how.bulk(s->job, s->accumulator, s->box, &box);

@@ -372,7 +372,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_ne
     if (warp == 0) {
         tmap_u64 all = 0;
         for (tmap_u32 w = 0; w < 32; ++w) all += sums[w];
-        all = tmapi_pairs_select_before(words + 2, tile, all);
+        all = tmapi_fold_before(words + 2, tile, all);
         if (lane == 0) before = all;
     }
     __syncthreads();

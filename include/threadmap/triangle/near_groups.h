@@ -27,7 +27,6 @@
 #define TMAP_TRIANGLE_NEAR_GROUPS_H
 
 #include "near.h"
-#include "pairs_select.h"
 
 // The label of what is no point, or of noise.
 #define TMAP_NEAR_NO_GROUP 0xffffffffu
@@ -410,7 +409,7 @@ static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near
     __syncthreads();
     if (warp == 0) {
         const tmap_u32 all = tmap_warp_sum_redux(tmap_warp_full(), warps[lane]);
-        const tmap_u64 sum = tmapi_pairs_select_before(words + 2, tile, all);
+        const tmap_u64 sum = tmapi_fold_before(words + 2, tile, all);
         if (lane == 0) before = sum;
     }
     __syncthreads();

@@ -10,7 +10,7 @@
 //     ... tmap_near_select_launch(&plan, &j.list, 4, &j, stream);
 //
 // A block counts the pairs of an item, gets the number of pairs of all earlier items by look-back
-// (pairs_select.h), and visits its pairs once more to write them.
+// (fold.h), and visits its pairs once more to write them.
 #ifndef TMAP_TRIANGLE_NEAR_SELECT_H
 #define TMAP_TRIANGLE_NEAR_SELECT_H
 
@@ -145,7 +145,7 @@ TMAP_DEVICE void tmapi_near_list_put(const tmapi_near *s, const tmapi_near_liste
 TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l, tmap_u32 y,
                                       const tmapi_pairs_point *points, const tmap_u32 *numbers,
                                       tmap_u32 exists, tmap_u32 per) {
-    const tmap_u32 step = 16 / s->how.points.size, below = (1u << threadIdx.x % 32) - 1;
+    const tmap_u32 step = 16 / s->how.points.size, lane = threadIdx.x % 32;
     const tmapi_near_group g = tmapi_near_group_of(s, y);
     tmapi_value value;
     tmap_pair pair;
@@ -170,9 +170,7 @@ TMAP_DEVICE void tmapi_near_list_rows(const tmapi_near *s, tmapi_near_listed *l,
     }
 #pragma unroll
     for (tmap_u32 b = 0; b < step * per; ++b) {
-        const tmap_u32 all = __ballot_sync(0xffffffffu, hits >> b & 1);
-        const tmap_u32 at = sum + (tmap_u32)__popc(all & below);
-        sum += (tmap_u32)__popc(all);
+        const tmap_u32 at = tmapi_warp_place(lane, &sum, (int)(hits >> b & 1));
         if (!(hits >> b & 1) || at >= room) continue;
         tmapi_value_copy(&pair.i, g.number.bytes + 4 * (b / per), 4), pair.j = numbers[b % per];
         if (l->choice.bytes)
@@ -259,7 +257,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
             if (warp == 0) {
                 tmap_u64 sum = 0;
                 for (tmap_u32 w = 0; w < TMAPI_NEAR_WARPS; ++w) sum += hits[w];
-                sum = tmapi_pairs_select_before(state + 2, t, sum);
+                sum = tmapi_fold_before(state + 2, t, sum);
                 if (threadIdx.x == 0) before = sum;
             }
             __syncthreads();
@@ -271,7 +269,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     if (!tmapi_fold_last(state, blocks)) return;
     if (threadIdx.x == 0) {
         const volatile tmap_u64 *last = state + 1 + plan->count; // the last item's word
-        *list->count = plan->count ? *last & TMAPI_PAIRS_SELECT_SUM : 0, state[1] = 0;
+        *list->count = plan->count ? *last & TMAPI_FOLD_SUM : 0, state[1] = 0;
     }
     __syncthreads();
     for (tmap_u64 k = threadIdx.x; k < plan->count; k += TMAP_NEAR_THREADS) state[2 + k] = 0;

@@ -87,14 +87,6 @@ typedef struct tmap_pairs_plan {
     tmap_u64 step, values;        // the pitch in use, never 0; values of a set
 } tmap_pairs_plan;
 
-// Number of pairs of a plan, over all sets, without regard to its share; saturates.
-// Example: n = 131072: 8589869056.
-TMAP_FN tmap_u64 tmap_pairs_plan_pairs(const tmap_pairs_plan *plan) {
-    tmap_u64 pairs = tmap_condensed_cells(plan->n) - tmap_condensed_cells(plan->n - plan->rows);
-    if (plan->others) pairs = tmap_mul_saturate(plan->rows, plan->others);
-    return tmap_mul_saturate(pairs, plan->sets);
-}
-
 // Number of points j of a set.
 TMAP_FN tmap_u32 tmapi_pairs_columns(const tmap_pairs_plan *plan) {
     return plan->others ? plan->others : plan->n;

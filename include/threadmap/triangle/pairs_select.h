@@ -240,45 +240,6 @@ TMAP_DEVICE void tmapi_pairs_select_tile(tmapi_pairs_select *s, tmapi_pairs_plac
 
 // ---- positions in the fixed order ---------------------------------------------------------------
 
-// A tile's word of the workspace. 0: nothing yet; OWN: its own hits; ALL: its own hits and those of
-// all earlier tiles.
-#define TMAPI_PAIRS_SELECT_OWN ((tmap_u64)1 << 62)
-#define TMAPI_PAIRS_SELECT_ALL ((tmap_u64)1 << 63)
-#define TMAPI_PAIRS_SELECT_SUM (TMAPI_PAIRS_SELECT_OWN - 1)
-
-#define TMAPI_PAIRS_SELECT_LOOK 4u // words that a lane reads at once: 128 tiles a warp
-
-// Publishes tile t's hit count and returns the total of all earlier tiles (decoupled look-back).
-// Waits for blocks that have taken an earlier tile. Collective for the warp.
-TMAP_DEVICE tmap_u64 tmapi_pairs_select_before(tmap_u64 *words, tmap_u64 t, tmap_u64 hits) {
-    volatile tmap_u64 *told = words; // count and kind are read and written in one access
-    const tmap_u32 lane = threadIdx.x % 32;
-    tmap_i64 end = (tmap_i64)t - lane; // the first tile that this lane reads is the one before
-    tmap_u64 mine = 0, sum;
-    int done = t == 0;
-    if (lane == 0) told[t] = hits | (t ? TMAPI_PAIRS_SELECT_OWN : TMAPI_PAIRS_SELECT_ALL);
-    while (!done) {
-        tmap_u64 word[TMAPI_PAIRS_SELECT_LOOK];
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK; ++k) {
-            const tmap_i64 at = end - 1 - (tmap_i64)k * 32; // there is no tile below 0
-            word[k] = at >= 0 ? told[at] : TMAPI_PAIRS_SELECT_ALL;
-        }
-#pragma unroll
-        for (tmap_u32 k = 0; k < TMAPI_PAIRS_SELECT_LOOK && !done; ++k) {
-            const tmap_u32 all = __ballot_sync(0xffffffffu, word[k] >= TMAPI_PAIRS_SELECT_ALL);
-            const tmap_u32 none = __ballot_sync(0xffffffffu, word[k] == 0);
-            const tmap_u32 nearest = all ? (all & (0 - all)) * 2 - 1 : 0xffffffffu; // up to a lane
-            if (none & nearest) break; // read again from here
-            if (nearest >> lane & 1) mine += word[k] & TMAPI_PAIRS_SELECT_SUM;
-            done = all != 0, end -= 32;
-        }
-    }
-    sum = tmap_warp_sum_shuffle64(tmap_warp_full(), mine);
-    if (lane == 0 && t) told[t] = (sum + hits) | TMAPI_PAIRS_SELECT_ALL;
-    return sum;
-}
-
 // Position in the list of this warp's first hit. Collective for the block, with barriers.
 TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared, tmap_u64 *words,
                                               tmap_u64 t, tmap_u32 hits) {
@@ -289,7 +250,7 @@ TMAP_DEVICE tmap_u64 tmapi_pairs_select_place(tmapi_pairs_select_shared *shared,
     if (warp == 0) {
         tmap_u64 of_tile = 0, at;
         for (tmap_u32 w = 0; w < TMAPI_PAIRS_SELECT_WARPS; ++w) of_tile += shared->hits[w];
-        at = tmapi_pairs_select_before(words, t, of_tile);
+        at = tmapi_fold_before(words, t, of_tile);
         if (threadIdx.x == 0) shared->at = at;
     }
     __syncthreads();
@@ -308,7 +269,7 @@ TMAP_DEVICE void tmapi_pairs_select_end(const tmap_pairs_plan *plan, const tmap_
     if (!tmapi_fold_last((tmap_u64 *)list->workspace, blocks)) return;
     if (threadIdx.x == 0) {
         const tmap_u64 all = fixed && !words ? 0 : state[1 + words]; // the last tile's word
-        *list->count = all & TMAPI_PAIRS_SELECT_SUM, state[1] = 0;
+        *list->count = all & TMAPI_FOLD_SUM, state[1] = 0;
     }
     __syncthreads();
     for (tmap_u64 i = threadIdx.x; i < words; i += TMAP_PAIRS_THREADS) state[2 + i] = 0;

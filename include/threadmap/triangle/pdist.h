@@ -14,23 +14,46 @@
 
 #include "pairs_store.h"
 
-// Metrics: the distance of points u and v of d coordinates.
-typedef enum tmap_pdist_metric {
-    TMAP_PDIST_EUCLIDEAN,   // sqrt(sum (u_k - v_k)^2)
-    TMAP_PDIST_SQEUCLIDEAN, // sum (u_k - v_k)^2
-    TMAP_PDIST_CITYBLOCK,   // sum |u_k - v_k|
-    TMAP_PDIST_COSINE,      // 1 - u.v / (|u| |v|), computed as |u/|u| - v/|v||^2 / 2
-    TMAP_PDIST_CHEBYSHEV,   // max |u_k - v_k|; a NaN is ignored
-    TMAP_PDIST_CORRELATION  // the cosine distance of u and v, each less its own mean
-} tmap_pdist_metric;
+// The metrics of points u and v of d coordinates, a line each; nothing else says what a metric is.
+// X(NAME, name in scipy, sum over the coordinates, 1: its root is taken, points are scaled to): to
+// 0: nothing; 1: length sqrt(1/2), so that the sum is 1 - cos; 2: the same, less their own mean.
+// New ones at the end: numbers stay.
+#define TMAP_PDIST_METRICS(X) \
+    X(EUCLIDEAN, euclidean, SQUARES, 1, 0)     /* sqrt(sum (u_k - v_k)^2) */ \
+    X(SQEUCLIDEAN, sqeuclidean, SQUARES, 0, 0) /* sum (u_k - v_k)^2 */ \
+    X(CITYBLOCK, cityblock, ABSOLUTE, 0, 0)    /* sum |u_k - v_k| */ \
+    X(COSINE, cosine, SQUARES, 0, 1)           /* 1 - u.v / (|u| |v|) */ \
+    X(CHEBYSHEV, chebyshev, MOST, 0, 0)        /* max |u_k - v_k|; a NaN is ignored */ \
+    X(CORRELATION, correlation, SQUARES, 0, 2) /* the cosine distance less the points' means */
 
-#define TMAP_PDIST_METRIC_COUNT 6
+enum { TMAPI_PDIST_SQUARES, TMAPI_PDIST_ABSOLUTE, TMAPI_PDIST_MOST }; // sums
+
+// TMAP_PDIST_EUCLIDEAN and so on.
+#define TMAPI_PDIST_METRIC(NAME, name, sum, root, scaled) TMAP_PDIST_##NAME,
+typedef enum tmap_pdist_metric {
+    TMAP_PDIST_METRICS(TMAPI_PDIST_METRIC) TMAP_PDIST_METRIC_COUNT
+} tmap_pdist_metric;
+#undef TMAPI_PDIST_METRIC
+
+// How a metric is computed: the numbers of its line.
+typedef struct tmapi_pdist_rule {
+    int sum, root, scaled;
+} tmapi_pdist_rule;
+
+// metric: below TMAP_PDIST_METRIC_COUNT.
+TMAP_FN tmapi_pdist_rule tmapi_pdist_rule_of(int metric) {
+#define TMAPI_PDIST_METRIC(NAME, name, sum, root, scaled) {TMAPI_PDIST_##sum, root, scaled},
+    const tmapi_pdist_rule rules[] = {TMAP_PDIST_METRICS(TMAPI_PDIST_METRIC)};
+#undef TMAPI_PDIST_METRIC
+    return rules[metric];
+}
 
 // The name of a metric in scipy; "?" for any other number.
 TMAP_FN const char *tmap_pdist_metric_name(int metric) {
-    const char *const names[TMAP_PDIST_METRIC_COUNT] = {"euclidean", "sqeuclidean", "cityblock",
-                                                        "cosine",    "chebyshev",   "correlation"};
-    return metric >= 0 && metric < TMAP_PDIST_METRIC_COUNT ? names[metric] : "?";
+#define TMAPI_PDIST_METRIC(NAME, name, sum, root, scaled) #name,
+    const char *const names[] = {TMAP_PDIST_METRICS(TMAPI_PDIST_METRIC)};
+#undef TMAPI_PDIST_METRIC
+    return metric >= 0 && metric < (int)TMAP_PDIST_METRIC_COUNT ? names[metric] : "?";
 }
 
 // Number of values of `out`: n(n-1)/2 if condensed, else n^2; saturates. layout:
@@ -39,17 +62,9 @@ TMAP_FN tmap_u64 tmap_pdist_values(tmap_u64 n, int layout) {
     return layout == TMAP_PAIRS_CONDENSED ? tmap_condensed_cells(n) : tmap_mul_saturate(n, n);
 }
 
-TMAP_FN int tmapi_pdist_is_cosine(int metric) {
-    return metric == TMAP_PDIST_COSINE || metric == TMAP_PDIST_CORRELATION;
-}
-
 #if TMAP_CUDA
 
 // ---- metrics ------------------------------------------------------------------------------------
-
-#define TMAPI_PDIST_SQUARES  0
-#define TMAPI_PDIST_ABSOLUTE 1
-#define TMAPI_PDIST_MOST     2
 
 // How a distance is computed. size, d: bytes of a coordinate and coordinates of points in
 // registers, constants; parts: 1: the sum is taken in parts.
@@ -59,12 +74,10 @@ typedef struct tmapi_pdist_way {
     float limit;
 } tmapi_pdist_way;
 
-TMAP_DEVICE tmapi_pdist_way tmapi_pdist_way_of(int metric, tmap_u32 size) {
-    tmapi_pdist_way way = {size, 4, 0, TMAPI_PDIST_SQUARES, metric == TMAP_PDIST_EUCLIDEAN, 0};
-    if (metric == TMAP_PDIST_CITYBLOCK) way.sum = TMAPI_PDIST_ABSOLUTE;
-    if (metric == TMAP_PDIST_CHEBYSHEV) way.sum = TMAPI_PDIST_MOST;
+TMAP_DEVICE tmapi_pdist_way tmapi_pdist_way_of(tmapi_pdist_rule rule, tmap_u32 size) {
+    tmapi_pdist_way way = {size, 4, 0, rule.sum, rule.root, 0};
     // Rounding may give opposite directions more than 2.
-    way.limit = tmapi_pdist_is_cosine(metric) ? 2.0f : __uint_as_float(0x7f800000);
+    way.limit = rule.scaled ? 2.0f : __uint_as_float(0x7f800000);
     return way;
 }
 
@@ -105,25 +118,20 @@ TMAP_DEVICE double tmapi_pdist_root_f64(double x) {
 //
 // Numbers have `size` bytes and are computed in that type; a double holds either.
 
-// The difference of coordinate k.
-TMAP_DEVICE double tmapi_pdist_gap(tmap_u32 size, const void *a, const void *b, tmap_u32 k) {
-    if (size == 4) return ((const float *)a)[k] - ((const float *)b)[k];
-    return ((const double *)a)[k] - ((const double *)b)[k];
-}
-
-// Adds the difference t to a sum. k = 0: it is the first difference, and the sum is 0. A maximum
-// ignores NaN.
-TMAP_DEVICE double tmapi_pdist_more(tmap_u32 size, int way, tmap_u32 k, double sum, double t) {
+// Adds coordinates u and v of two points to a sum. k = 0: they are the first ones, the sum is 0. A
+// maximum ignores NaN.
+TMAP_DEVICE double tmapi_pdist_more(tmap_u32 size, int way, tmap_u32 k, double sum, double u,
+                                    double v) {
     if (size == 4) {
-        const float x = (float)t, s = (float)sum;
-        if (way == TMAPI_PDIST_SQUARES) return k ? fmaf(x, x, s) : x * x;
-        if (way == TMAPI_PDIST_ABSOLUTE) return k ? s + fabsf(x) : fabsf(x);
-        return fmaxf(s, fabsf(x));
+        const float t = (float)u - (float)v, s = (float)sum;
+        if (way == TMAPI_PDIST_SQUARES) return k ? fmaf(t, t, s) : t * t;
+        if (way == TMAPI_PDIST_ABSOLUTE) return k ? s + fabsf(t) : fabsf(t);
+        return fmaxf(s, fabsf(t));
     }
+    const double t = u - v, most = fabs(t);
     if (way == TMAPI_PDIST_SQUARES) return k ? fma(t, t, sum) : t * t;
-    t = fabs(t);
-    if (way == TMAPI_PDIST_ABSOLUTE) return k ? sum + t : t;
-    return t > sum ? t : sum;
+    if (way == TMAPI_PDIST_ABSOLUTE) return k ? sum + most : most;
+    return most > sum ? most : sum;
 }
 
 // Converts a sum to the distance. few: a constant, 1 for points in registers.
@@ -148,11 +156,12 @@ TMAP_DEVICE void tmapi_pdist_value(void *job, tmap_pair, const void *a, const vo
 #pragma unroll
     for (tmap_u32 k = 0; k < 4; ++k) {
         if (k >= way->d) break;
-        const double t = tmapi_pdist_gap(way->size, a, b, k);
+        const double u = tmapi_store_get_number(a, way->size, k);
+        const double v = tmapi_store_get_number(b, way->size, k);
         if (chains && k >= 2)
-            late = tmapi_pdist_more(way->size, way->sum, k - 2, late, t);
+            late = tmapi_pdist_more(way->size, way->sum, k - 2, late, u, v);
         else
-            sum = tmapi_pdist_more(way->size, way->sum, k, sum, t);
+            sum = tmapi_pdist_more(way->size, way->sum, k, sum, u, v);
     }
     tmapi_pdist_put(way, 1, chains ? (float)sum + (float)late : sum, value);
 }
@@ -178,7 +187,8 @@ TMAP_DEVICE void tmapi_pdist_add(void *job, void *sum, const void *a, const void
 #pragma unroll
     for (tmap_u32 k = 0; k < 4; ++k)
         if (k < 16 / size)
-            after = tmapi_pdist_more(size, way->sum, 1, after, tmapi_pdist_gap(size, a, b, k));
+            after = tmapi_pdist_more(size, way->sum, 1, after, tmapi_store_get_number(a, size, k),
+                                     tmapi_store_get_number(b, size, k));
     if (fours && way->sum == TMAPI_PDIST_ABSOLUTE) {
         const float *u = (const float *)a, *v = (const float *)b;
         after =
@@ -209,13 +219,13 @@ TMAP_DEVICE void tmapi_pdist_finish(void *job, tmap_pair, const void *sum, void 
 typedef struct tmapi_pdist_job {
     const void *points;
     void *out;
-    int metric;
+    tmapi_pdist_rule rule;
 } tmapi_pdist_job;
 
 // Cosines: points of length sqrt(1/2) have half the squared distance of points of length 1.
 TMAP_DEVICE tmapi_store_scale tmapi_pdist_scale(const tmapi_pdist_job *j, unsigned char *behind) {
-    const tmapi_store_scale scale = {tmapi_pdist_is_cosine(j->metric) ? 0.70710678118654752 : 0,
-                                     j->metric == TMAP_PDIST_CORRELATION, (double *)behind};
+    const tmapi_store_scale scale = {j->rule.scaled ? 0.70710678118654752 : 0, j->rule.scaled == 2,
+                                     (double *)behind};
     return scale;
 }
 
@@ -262,7 +272,7 @@ TMAP_DEVICE void tmapi_pdist_few_tile(const tmap_pairs_plan *plan, const tmapi_p
     unsigned char *staged = tmapi_pairs_memory();
     const tmapi_store s = tmapi_pdist_tile(plan, j, TMAPI_STORE_BAND, TMAPI_STORE_WARPS, 1, size);
     const tmapi_store_scale scale = tmapi_pdist_scale(j, staged);
-    tmapi_pdist_way way = tmapi_pdist_way_of(j->metric, size);
+    tmapi_pdist_way way = tmapi_pdist_way_of(j->rule, size);
     tmapi_store_stage(&s, 0, 0, size / 4, staged);
     if (s.d == 1 && way.root) way.root = 0, way.sum = TMAPI_PDIST_ABSOLUTE; // no square overflows
     tmapi_store_ready(&s, 1, 0, size / 4, &scale, staged);
@@ -280,7 +290,7 @@ TMAP_DEVICE void tmapi_pdist_sums_tile(const tmap_pairs_plan *plan, const tmapi_
     tmapi_store s = tmapi_pdist_tile(plan, j, side, warps, 4, size);
     const tmapi_store_scale scale =
         tmapi_pdist_scale(j, staged + plan->shared - 16 * tmapi_store_places(side, size));
-    tmapi_pdist_way way = tmapi_pdist_way_of(j->metric, size), squares, absolute, most;
+    tmapi_pdist_way way = tmapi_pdist_way_of(j->rule, size), squares, absolute, most;
     tmapi_store_ways w = {{tmapi_pdist_start, tmapi_pdist_add, 0, tmapi_pdist_finish, 8, 0},
                           {&squares, &absolute, &most},
                           way.sum};
@@ -333,7 +343,8 @@ typedef struct tmapi_products {
     const float *points;
     float *out;
     tmap_u64 d;
-    tmap_u32 n, layout, metric;
+    tmap_u32 n, layout;
+    int root, scaled;       // of the metric
     tmap_u32 width, tiles;  // coordinates of a staged point; tiles of the first row
     tmap_u32 bits;          // bits that may cancel
     double *staged, *norms; // points of `width` doubles, and the squares of their lengths
@@ -393,12 +404,12 @@ TMAP_DEVICE float tmapi_products_centre(const tmapi_products *p, tmap_u64 k) {
 // Writes a point to the workspace, with one warp. Points that do not exist are 0.
 TMAP_DEVICE void tmapi_products_stage(const tmapi_products *p, tmap_u64 point) {
     const tmap_u32 lane = threadIdx.x % 32;
-    const int cosine = tmapi_pdist_is_cosine((int)p->metric);
+    const int cosine = p->scaled != 0;
     const float *from = p->points + point * p->d;
     const tmap_u64 d = point < p->n ? p->d : 0;
     double *to = p->staged + point * p->width;
     double mean = 0, inverse = 1, sum = 0;
-    if (p->metric == TMAP_PDIST_CORRELATION) {
+    if (p->scaled == 2) {
         TMAPI_NO_UNROLL
         for (tmap_u64 k = lane; k < d; k += 32) mean += (double)from[k];
         mean = tmapi_products_warp_sum(mean) / (double)p->d;
@@ -528,7 +539,7 @@ TMAP_DEVICE tmap_u32 tmapi_products_squares(const tmapi_products *p, tmap_u32 ro
 TMAP_DEVICE float tmapi_products_near(const tmapi_products *p, tmap_u32 i, tmap_u32 j) {
     const float *u = p->points + i * p->d, *v = p->points + j * p->d;
     const double *a = p->staged + (tmap_u64)i * p->width, *b = p->staged + (tmap_u64)j * p->width;
-    const int cosine = p->metric > TMAP_PDIST_SQEUCLIDEAN;
+    const int cosine = p->scaled != 0;
     double sum = 0;
     if (i == j || i >= p->n || j >= p->n) return 0;
 #pragma unroll 4
@@ -538,7 +549,7 @@ TMAP_DEVICE float tmapi_products_near(const tmapi_products *p, tmap_u32 i, tmap_
     }
     sum = tmapi_products_warp_sum(sum);
     if (cosine) return sum > 4 ? 2 : (float)(sum * 0.5);
-    return (float)(p->metric == TMAP_PDIST_EUCLIDEAN ? sqrt(sum) : sum);
+    return (float)(p->root ? sqrt(sum) : sum);
 }
 
 // Writes the warp's distances to `to`, whose rows have TMAPI_PRODUCTS_OUT floats. root: 1: takes
@@ -597,10 +608,10 @@ TMAP_DEVICE void tmapi_products_tile(const tmapi_products *p, double *staged) {
     tmapi_products_sums(p, row, column, staged, sums);
     nearby = tmapi_products_squares(p, row + y, column + x, sums);
     __syncthreads(); // the last chunk's memory is reused for the distances
-    if (p->metric == TMAP_PDIST_EUCLIDEAN)
+    if (p->root)
         tmapi_products_put(sums, 1, 1, mine);
     else
-        tmapi_products_put(sums, 0, p->metric == TMAP_PDIST_SQEUCLIDEAN ? 1 : 0.5f, mine);
+        tmapi_products_put(sums, 0, p->scaled ? 0.5f : 1, mine);
     TMAPI_NO_UNROLL
     for (;;) { // one pair after the other, each with all lanes of the warp
         const tmap_u32 lanes = __ballot_sync(0xffffffffu, nearby != 0);
@@ -691,13 +702,14 @@ static inline tmap_u64 tmap_pdist_workspace(tmap_u64 n, tmap_u64 d) {
 
 // 1 if a metric can be computed from products.
 static inline int tmapi_pdist_multiplies(int metric) {
-    return metric <= TMAP_PDIST_SQEUCLIDEAN || tmapi_pdist_is_cosine(metric);
+    return tmapi_pdist_rule_of(metric).sum == TMAPI_PDIST_SQUARES;
 }
 
 // Launches the products. workspace: at a multiple of 16. The number of tiles is the only thing not
 // yet checked.
 static inline cudaError_t tmapi_products_launch(tmap_pdist_points points, int metric, int layout,
                                                 void *workspace, void *out, cudaStream_t stream) {
+    const tmapi_pdist_rule rule = tmapi_pdist_rule_of(metric);
     const void *kernel = (const void *)tmapi_pdist_products;
     const tmap_u64 staged = tmapi_facts_round((tmap_u32)points.n, TMAPI_PRODUCTS_SIDE);
     const tmap_u64 tiles = staged / TMAPI_PRODUCTS_SIDE;
@@ -711,7 +723,8 @@ static inline cudaError_t tmapi_products_launch(tmap_pdist_points points, int me
                         points.d,
                         (tmap_u32)points.n,
                         (tmap_u32)layout,
-                        (tmap_u32)metric,
+                        rule.root,
+                        rule.scaled,
                         (tmap_u32)width,
                         (tmap_u32)tiles,
                         24,
@@ -738,18 +751,19 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
                          : size == 8      ? (const void *)tmapi_pdist_f64_any
                          : part           ? (const void *)tmapi_pdist_f32_part
                                           : (const void *)tmapi_pdist_f32_any;
-    const tmapi_pdist_job job = {points.data, out, metric};
+    tmapi_pdist_job job = {points.data, out, {0, 0, 0}};
     const tmap_pairs_store_shape shape = {(tmap_u32)n, few ? 4 : (tmap_u32)d, size,
                                           (tmap_u32)layout | hollow, size};
     tmap_pairs_plan plan;
     cudaError_t error;
-    if (metric < 0 || metric >= TMAP_PDIST_METRIC_COUNT || layout < TMAP_PAIRS_CONDENSED ||
+    if (metric < 0 || metric >= (int)TMAP_PDIST_METRIC_COUNT || layout < TMAP_PAIRS_CONDENSED ||
         layout > TMAP_PAIRS_LOWER || d == 0 || (tmap_u64)workspace % 16)
         return cudaErrorInvalidValue;
     if (tmap_pdist_values(n, layout) == 0) return cudaSuccess;
     if (!points.data || !out || ((tmap_u64)points.data | (tmap_u64)out) % size)
         return cudaErrorInvalidValue;
     if (n > TMAP_PAIRS_STORE_MAX || d > TMAP_PAIRS_SUMS_D_MAX) return cudaErrorInvalidConfiguration;
+    job.rule = tmapi_pdist_rule_of(metric);
     if (workspace && tmap_pdist_workspace(n, d) && tmapi_pdist_multiplies(metric) &&
         tmapi_pdist_has_tensor())
         return tmapi_products_launch(points, metric, layout, workspace, out, stream);
@@ -761,7 +775,7 @@ static inline cudaError_t tmapi_pdist_launch(tmap_pdist_points points, tmap_u32 
     if (layout != TMAP_PAIRS_CONDENSED && n % (TMAPI_STORE_SECTOR / size) == 0 &&
         (tmap_u64)out % TMAPI_STORE_SECTOR == 0) // all rows begin at a sector
         plan.before = 0, tmapi_pairs_plan_tiles(&plan);
-    if (d > 4 && tmapi_pdist_is_cosine(metric))
+    if (d > 4 && job.rule.scaled)
         plan.shared += 16 * tmapi_store_places(plan.side, size); // means and factors of the points
     return tmap_pairs_launch(&plan, &job, stream);
 }
