@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // box_published.h: single write, reduction and automaton on the gasket as the paper's authors ran
-// them, by the bounding box (BB), by lambda and on tensor cores. box_kernels.h has the same tests on any fractal,
-// where each warp finds its tile and sums are of cells alone.
+// them, by the bounding box (BB), by lambda and on tensor cores. box_kernels.h has the same tests on
+// any fractal, where each warp finds its tile and sums are of cells alone.
 //
 //     all maps    a block of rho x rho threads, a constant, for each tile; each thread has a place
 //     lambda      the first warp finds the tile, a level for each lane, and shares it: a barrier
@@ -45,8 +45,8 @@ TMAP_FN tmap_u64 tmap_box_published_ca_bytes(tmap_u32 r) {
 #if TMAP_CUDA && !TMAP_NVRTC
 #include <cuda_runtime.h>
 
-// The place of this thread by variant 1 or 2, a constant. Variant 2: x is ~0 where the thread's tile
-// is beyond the orthotope, whose sides are odd.
+// The place of this thread by variant 1 or 2, a constant. Variant 2: x is ~0 where the thread's
+// tile is beyond the orthotope, whose sides are odd.
 TMAP_DEVICE tmap_xy tmapi_box_published_tensor(int map, tmap_u32 rho, tmap_u32 level) {
     __shared__ tmap_wmma_shared shared;
     const tmap_nbb f = tmap_fractal_gasket();
@@ -218,9 +218,9 @@ static inline cudaError_t tmapi_box_published_launch(const void *const *kernels,
 }
 
 // Writes `value` to every cell of level r and to no other place, in blocks of side rho. map:
-// TMAP_BOX_BB, TMAP_BOX_LAMBDA or TMAP_BOX_PUBLISHED_WMMA1 or _WMMA2. out: 2^r x 2^r bytes in device memory, row by row. Returns
-// cudaErrorInvalidValue for another map or rho and a null pointer, cudaErrorInvalidConfiguration
-// for a level out of range, else the launch's error.
+// TMAP_BOX_BB, TMAP_BOX_LAMBDA, TMAP_BOX_PUBLISHED_WMMA1 or _WMMA2. out: 2^r x 2^r bytes in device
+// memory, row by row. Returns cudaErrorInvalidValue for another map or rho and a null pointer,
+// cudaErrorInvalidConfiguration for a level out of range, else the launch's error.
 // Example: tmap_box_published_sw_u8(16, 32, TMAP_BOX_LAMBDA, 1, out, 0).
 static inline cudaError_t tmap_box_published_sw_u8(tmap_u32 r, tmap_u32 rho, int map,
                                                    unsigned char value, unsigned char *out,
