@@ -81,14 +81,16 @@ static int reach(box a, box b) {
 }
 
 int main(int argc, char **argv) { /* SORTED: a graymap of blocks of 32 x 32 pairs, 0 to 4 */
-    const float low[2] = {0, 0}, scale[2] = {1024, 1024};
+    const double sides[2] = {1, 1};
+    const tmap_near_key_grid grid = tmap_near_key_grid_make(sides, 2, 20);
+    const float low[2] = {0, 0};
     tmap_u32 random = 1;
     for (int i = 0; i < N; ++i) {
         for (int k = 0; k < 2; ++k) {
             random = random * 1664525u + 1013904223u;
             points[i].x[k] = (float)(random >> 8) / 16777216;
         }
-        points[i].key = tmap_near_key_point_f32(points[i].x, low, scale, 2, 10);
+        points[i].key = tmap_near_key_point_f32(points[i].x, low, 1024, &grid);
     }
     if (argc > 1 && atoi(argv[1])) qsort(points, N, sizeof *points, compare);
     printf("P5\n%d %d\n255\n", LEAVES, LEAVES);

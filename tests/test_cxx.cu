@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// test_cxx: each call of cxx.h, by lambdas with captures, gives what the C form gives; both run. The
+// test_cxx: each call of cxx.h and cxx_near.h, by lambdas with captures, gives what the C form gives; both run. The
 // C form gets a copy of its job, as a lambda has one: then both have the same machine code, which
 // headers/cxx_test.py compares.
 #include "kit.h"
-#include <threadmap/cxx.h>
+#include <threadmap/cxx_near.h>
+#include <threadmap/triangle/near_prepare.h>
 
 enum { R = 6, SIDE = 64, PLACES = SIDE * SIDE, N = 700 };
 
@@ -219,10 +220,100 @@ static __global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS)
                       [](tmap_pair, const float *a, const float *b) { return squared(a, b); });
 }
 
+// ---- near pairs: j.in is a prepared set --------------------------------------------------------
+
+#define NEAR __launch_bounds__(TMAP_NEAR_THREADS)
+
+static __device__ int reach(void *p, const tmap_near_box *a, const tmap_near_box *b) {
+    return tmap_near_within(a, b, 3, ((job *)p)->rate);
+}
+static __global__ void NEAR near_each_c(tmap_near_plan plan, job j) {
+    job mine = j;
+    const tmap_near points = {{j.in, 0, sizeof(float), 3}, reach, 0};
+    tmap_near_each(&plan, points, mark, &mine);
+}
+static __global__ void NEAR near_fold_c(tmap_near_plan plan, job j) {
+    job mine = j;
+    const tmap_u64 zero = 0;
+    const tmap_near points = {{j.in, 0, sizeof(float), 3}, reach, 0};
+    const tmap_fold fold = {&zero, sizeof zero, join_count};
+    tmap_near_fold(&plan, points, count, fold, j.to, &mine);
+}
+static __global__ void NEAR near_rows_c(tmap_near_plan plan, job j) {
+    job mine = j;
+    const float zero[3] = {0, 0, 0};
+    const tmap_near points = {{j.in, 0, sizeof(float), 3}, reach, 0};
+    const tmap_fold fold = {zero, sizeof zero, join_vec3};
+    tmap_near_rows(&plan, points, give, fold, j.out, &mine);
+}
+static __device__ tmap_near_list list_of(const job *j) {
+    return {j->list.pairs,  (int *)j->list.pairs + j->list.capacity,
+            j->list.values, j->list.capacity,
+            j->list.count,  j->list.workspace};
+}
+static __global__ void NEAR near_select_c(tmap_near_plan plan, job j) {
+    job mine = j;
+    const tmap_near points = {{j.in, 0, sizeof(float), 3}, reach, 0};
+    const tmap_near_choice choice = {is_near, sizeof(float), 4, 1};
+    const tmap_near_list list = list_of(&j);
+    tmap_near_select(&plan, points, choice, &list, &mine);
+}
+#define NEAR_POINTS \
+    tmap::near_points { \
+        tmap::points<float, 3>{j.in}, [=](const tmap_near_box &a, const tmap_near_box &b) { \
+            return tmap_near_within(&a, &b, 3, j.rate); \
+        } \
+    }
+static __global__ void NEAR near_each_cxx(tmap_near_plan plan, job j) {
+    tmap::near_each(plan, NEAR_POINTS, [=](tmap_pair pair, const float *a, const float *b) {
+        if (squared(a, b) < j.rate) atomicAdd(&j.out[pair.i], 1.0f);
+    });
+}
+static __global__ void NEAR near_fold_cxx(tmap_near_plan plan, job j) {
+    tmap::near_fold(
+        plan, NEAR_POINTS, tmap_u64(0),
+        [=](tmap_u64 &sum, tmap_pair, const float *a, const float *b) {
+            sum += squared(a, b) < j.rate;
+        },
+        [](tmap_u64 &sum, tmap_u64 other) { sum += other; }, j.to);
+}
+static __global__ void NEAR near_rows_cxx(tmap_near_plan plan, job j) {
+    const vec3 zero = {{0, 0, 0}};
+    tmap::near_rows(
+        plan, NEAR_POINTS, zero,
+        [](tmap_pair, const float *a, const float *b, vec3 &to) {
+            vec3 dropped = {{0, 0, 0}};
+            give_both(a, b, to.v, dropped.v);
+        },
+        [](vec3 &sum, const vec3 &other) {
+            for (int k = 0; k < 3; ++k) sum.v[k] += other.v[k];
+        },
+        (vec3 *)j.out);
+}
+static __global__ void NEAR near_select_cxx(tmap_near_plan plan, job j) {
+    tmap::near_select<float, int>(
+        plan, NEAR_POINTS,
+        [=](tmap_pair, const float *a, const float *b, float &value) {
+            value = squared(a, b);
+            return value < j.rate;
+        },
+        1, list_of(&j));
+}
+
 // ---- runs ---------------------------------------------------------------------------------------
 
 // The first four as tmap_each_work.
-typedef enum form { EACH, UPDATE, FOLD, STENCIL, PAIRS_FOLD, PAIRS_ROWS, PAIRS_STORE } form;
+typedef enum form {
+    EACH,
+    UPDATE,
+    FOLD,
+    STENCIL,
+    PAIRS_FOLD,
+    PAIRS_ROWS,
+    PAIRS_STORE,
+    NEAR_FOLD,
+    NEAR_ROWS
+} form;
 
 static const struct {
     const char *name;
@@ -241,6 +332,10 @@ static const struct {
      PAIRS_FOLD,
      {(const void *)pairs_list_c, (const void *)pairs_list_cxx}},
     {"pairs_store", PAIRS_STORE, {(const void *)pairs_store_c, (const void *)pairs_store_cxx}},
+    {"near_each", NEAR_FOLD, {(const void *)near_each_c, (const void *)near_each_cxx}},
+    {"near_fold", NEAR_FOLD, {(const void *)near_fold_c, (const void *)near_fold_cxx}},
+    {"near_rows", NEAR_ROWS, {(const void *)near_rows_c, (const void *)near_rows_cxx}},
+    {"near_select", NEAR_FOLD, {(const void *)near_select_c, (const void *)near_select_cxx}},
 };
 
 static cudaError_t run_cells(form of, const void *kernel, job *j) {
@@ -260,6 +355,20 @@ static cudaError_t run_pairs(form of, const void *kernel, job *j) {
     return of == PAIRS_ROWS    ? tmap_pairs_rows_launch(&plan, j, 0)
            : of == PAIRS_STORE ? tmap_pairs_store_launch(&plan, j, 0)
                                : tmap_pairs_launch(&plan, j, 0);
+}
+
+static cudaError_t run_near(form of, const void *kernel, job *j) {
+    const tmap_near_shape shape = {N, 3, 4};
+    void *set = kit_device(tmap_near_set_bytes(shape));
+    const float *points = j->in;
+    tmap_near_plan plan;
+    cudaError_t error = of == NEAR_ROWS ? tmap_near_rows_plan_make(shape, 12, kernel, &plan)
+                                        : tmap_near_plan_make(shape, kernel, &plan);
+    if (!error) error = tmap_near_prepare(shape, points, 0, set, 0);
+    j->in = (const float *)set;
+    if (!error) error = tmap_near_launch(&plan, j, 0);
+    j->in = points;
+    return error;
 }
 
 // Both kernels of a call, each with memory that is cleared; what they leave is compared.
@@ -282,8 +391,9 @@ static void compare(unsigned call) {
         const void *kernel = calls[call].kernels[form];
         CHECK(cudaMemset(j.out, 0, sizeof out[0]));
         CHECK(cudaMemset(j.to.workspace, 0, WORKSPACE));
-        CHECK(calls[call].plan < PAIRS_FOLD ? run_cells(calls[call].plan, kernel, &j)
-                                            : run_pairs(calls[call].plan, kernel, &j));
+        CHECK(calls[call].plan < PAIRS_FOLD  ? run_cells(calls[call].plan, kernel, &j)
+              : calls[call].plan < NEAR_FOLD ? run_pairs(calls[call].plan, kernel, &j)
+                                             : run_near(calls[call].plan, kernel, &j));
         CHECK(cudaMemcpy(out[form], j.out, sizeof out[0], cudaMemcpyDeviceToHost));
     }
     for (int i = 0; i < OUT; ++i) written |= out[0][i] != 0;

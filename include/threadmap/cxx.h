@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cxx.h: the engines with C++ lambdas, captures included, and typed points and accumulators.
-// Optional; C++17. Each call becomes one call of the C form at compile time. A lambda's captures
-// are its job, a copy in registers: the machine code is that of the C form with the address of a
-// local copy of the job. With the address of a kernel's parameter, which a C kernel may pass as
-// well, nvcc allots registers differently (docs/porting.md).
+// Optional; C++17; near pairs are in cxx_near.h. Each call becomes one call of the C form at
+// compile time. A lambda's captures are its job, a copy in registers: the machine code is that of
+// the C form with the address of a local copy of the job. With the address of a kernel's parameter,
+// which a C kernel may pass as well, nvcc allots registers differently (docs/porting.md).
 //
 //     __global__ void dab(tmap_each_plan plan, int *out, int colour) {
 //         tmap::each(plan, [=](tmap_cell cell) { out[cell.at] = colour; });
@@ -35,6 +35,12 @@ __device__ __forceinline__ void tmapi_check_sum() {
     tmapi_check_copied<Sum>();
     static_assert(sizeof(Sum) % 4 == 0 && sizeof(Sum) <= TMAP_FOLD_BYTES_MAX,
                   "an accumulator has 4 to 64 bytes, a multiple of 4");
+}
+template <class Sum>
+__device__ __forceinline__ void tmapi_check_row() {
+    tmapi_check_copied<Sum>();
+    static_assert(sizeof(Sum) % 4 == 0 && sizeof(Sum) <= TMAP_PAIRS_ROWS_BYTES_MAX,
+                  "an accumulator of a point has 4 to 256 bytes, a multiple of 4");
 }
 template <class Real>
 __device__ __forceinline__ void tmapi_check_element() {
@@ -170,9 +176,7 @@ __device__ __forceinline__ void pairs_fold(const tmap_pairs_plan &plan, points<R
 template <class Real, int Dims, class Sum, class Give, class Join>
 __device__ __forceinline__ void pairs_rows(const tmap_pairs_plan &plan, points<Real, Dims> p,
                                            Sum zero, Give give, Join join, tmap_pairs_rows_to to) {
-    tmapi_check_copied<Sum>();
-    static_assert(sizeof(Sum) % 4 == 0 && sizeof(Sum) <= TMAP_PAIRS_ROWS_BYTES_MAX,
-                  "an accumulator of a point has 4 to 256 bytes, a multiple of 4");
+    tmapi_check_row<Sum>();
     struct calls {
         Give give;
         Join join;

@@ -38,9 +38,9 @@ typedef struct map_fractal {
     X(lambda) \
     X(nu64) \
     X(nu) \
-    X(lambda_linear64) X(lambda_linear) X(nu_linear64) X(nu_linear) X(beta) X(delta) X(replica) \
-        X(tile) X(hash) X(gasket_contains) X(gasket_lambda) X(gasket_nu) X(gasket_linear) \
-            X(gasket_nu_linear)
+    X(lambda_linear64) \
+    X(lambda_linear) X(nu_linear64) X(nu_linear) X(beta) X(delta) X(replica) X(tile) X(hash) \
+        X(gasket_contains) X(gasket_lambda) X(gasket_nu) X(gasket_linear) X(gasket_nu_linear)
 #define MAPS_NUMBER(name) MAP_##name,
 enum { MAPS_LIST(MAPS_NUMBER) MAPS_COUNT };
 

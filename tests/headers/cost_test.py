@@ -35,6 +35,7 @@ CLIENT = (300_000, 10, 1100 * 1024)
 # What includes several subjects, and what has kernels for float and for double, or for volumes of
 # masks, for volumes of values and for batches of images.
 SEVERAL = {"threadmap/cxx.h": (310_000, 0, 4_000),
+           "threadmap/cxx_near.h": (410_000, 0, 4_000),
            "threadmap/raster/label3.h": (300_000, 21, 1100 * 1024),
            "threadmap/adaptive/mandelbrot.h": (300_000, 8, 1400 * 1024)}
 NVCC = ["-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v", "-I", INCLUDE,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls each function of cxx.h with types that it does not take: each is a compile error with a
+"""Calls each function of cxx.h and cxx_near.h with types that it does not take: each is a compile error with a
 text; the same call with types that it takes compiles. By g++, as the CPU machine does."""
 import os
 import sys
@@ -9,7 +9,7 @@ import tempfile
 from common import INCLUDE, ROOT, each, find, run, write
 
 SIMT = os.path.join(ROOT, "tests", "simt")
-BEGIN = """#include <threadmap/cxx.h>
+BEGIN = """#include <threadmap/cxx_near.h>
 struct six { short v[3]; };
 struct three { char v[3]; };
 struct twelve { float v[3]; };
@@ -23,6 +23,10 @@ PAIRS = ("__global__ void k(tmap_pairs_plan plan, T *in, U zero, U *out, tmap_fo
          "                  tmap_pairs_rows_to rows) { %s }")
 JOIN = "[](U &, const U &) {}"
 POINTS = "tmap::points<T, 3>{in}"
+NEAR = ("__global__ void k(tmap_near_plan plan, T *in, U zero, U *out, tmap_fold_to to,\n"
+        "                  tmap_near_list list) { %s }")
+SETS = ("tmap::near_points{tmap::points<T, 3>{in}, [](const tmap_near_box &, const tmap_near_box &)"
+        " { return 1; }}")
 PAIR = "tmap_pair, const T *, const T *"
 # A call, types T and U that it takes, and others with what is said of them.
 CALLS = {
@@ -60,6 +64,19 @@ CALLS = {
                     ("float", "double"), {
         ("float", "six"): "a value of a pair has 4 or 8 bytes",
         ("float", "owner"): "cannot be copied byte by byte"}),
+    "near_each": (NEAR % f"tmap::near_each(plan, {SETS}, []({PAIR}) {{}});", ("float", "int"), {
+        ("short", "int"): "a coordinate has 4 or 8 bytes"}),
+    "near_fold": (NEAR % f"tmap::near_fold(plan, {SETS}, zero, [](U &, {PAIR}) {{}}, {JOIN}, to);",
+                  ("double", "twelve"), {
+        ("double", "large"): "an accumulator has 4 to 64 bytes",
+        ("double", "owner"): "cannot be copied byte by byte"}),
+    "near_rows": (NEAR % f"tmap::near_rows(plan, {SETS}, zero, []({PAIR}, U &) {{}}, {JOIN}, out);",
+                  ("float", "large"), {
+        ("float", "huge"): "an accumulator of a point has 4 to 256 bytes",
+        ("float", "owner"): "cannot be copied byte by byte"}),
+    "near_select": (NEAR % f"tmap::near_select<U, int>(plan, {SETS}, []({PAIR}, U &) {{ return 1; }}, 1,"
+                           " list);", ("float", "double"), {
+        ("float", "six"): "a coordinate or a value of a pair has 4 or 8 bytes"}),
 }
 
 

@@ -29,7 +29,7 @@ COOPERATIVE = paths("check", "forest", "warp", "reduce", "value", "fold",
 
 # 3: plans, launches, and the functions that a kernel of the user's calls; and the one include of
 # a folder
-ENGINES = paths("launch", "cxx", "nccl", "share_memory",
+ENGINES = paths("launch", "cxx", "cxx_near", "nccl", "share_memory",
                 "fractal/each", "fractal/fold", "fractal/stencil",
                 "fractal/each3", "fractal/each3_plan", "fractal/stencil3", "fractal/halo",
                 "triangle/near", "triangle/near_cell", "triangle/near_nearest", "triangle/near_rows",

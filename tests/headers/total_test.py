@@ -34,6 +34,7 @@ ARRAYS = {
     "tmap_region_hilbert_at": "adaptive/region_maps", "tmap_rows_seek": "fractal/test_warp",
     "tmap_rows_skip": "fractal/test_warp", "tmap_rows_x": "fractal/test_warp",
     "tmap_near_key_point_f32": "triangle/near_key", "tmap_near_key_point_f64": "triangle/near_key",
+    "tmap_near_key_grid_make": "triangle/near_key",
     "tmap_image_f32": "triangle/image", "tmap_image_f64": "triangle/image",
     "tmap_image_make_f32": "triangle/image", "tmap_image_make_f64": "triangle/image",
     "tmap_triangle_table_fill": "papers/test_triangle_published",

@@ -55,6 +55,7 @@ SNIPPETS = {
     '38': ['rmsd-and-clusters'],
     '39': ['spill'],
     '41': ['segmentation'],
+    '42': [],
 }
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}

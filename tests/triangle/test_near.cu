@@ -576,6 +576,12 @@ static void run_refused(void) {
     REFUSED(tmap_near_select_launch(&plan, &list, 8, &j, 0));
     REFUSED(tmap_near_select_launch(&plan, &fine, 2, &j, 0));
     REFUSED(tmap_near_select_launch(&none, &fine, 4, &j, 0));
+    kit_case("how few points are for all pairs");
+    HOLDS(tmap_near_least_points(TMAP_NEAR_KIND_EACH, 0) == 16384);
+    HOLDS(tmap_near_least_points(TMAP_NEAR_KIND_EACH, 1) == 8192);
+    HOLDS(tmap_near_least_points(TMAP_NEAR_KIND_ROWS, 0) == 8192);
+    for (tmap_u32 kind = 0; kind < 10; ++kind)
+        if (kind != TMAP_NEAR_KIND_EACH) expect(tmap_near_least_points(kind, 1) == 0, "none");
     kit_release(0);
 }
 

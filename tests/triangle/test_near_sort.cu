@@ -10,7 +10,7 @@
 static tmap_u64 state = 1;
 static double uniform(void) { return (double)(kit_random(&state) >> 11) / 9007199254740992.0; }
 
-enum { UNIFORM, CLUSTERS, LINE, ONE_POINT, WILD, HUGE_BOX, NOT_FINITE, DISTRIBUTIONS };
+enum { UNIFORM, CLUSTERS, LINE, NEEDLE, ONE_POINT, WILD, HUGE_BOX, NOT_FINITE, DISTRIBUTIONS };
 
 static double coordinate(int distribution, tmap_u32 i, tmap_u32 k, int f64) {
     const double infinite = 1e308 * 10, most = f64 ? 1.7e308 : 3.3e38;
@@ -18,6 +18,7 @@ static double coordinate(int distribution, tmap_u32 i, tmap_u32 k, int f64) {
     switch (distribution) {
     case CLUSTERS: return (double)(i % 7 * (k + 3) % 7) + 1e-3 * uniform();
     case LINE: return k == 1 ? 5 + uniform() : -2;
+    case NEEDLE: return uniform() * (k == 1 ? 1000 : k);
     case ONE_POINT: return 3;
     case WILD:
         return draw == 0 ? infinite * 0 : draw == 1 ? infinite : draw == 2 ? -infinite : uniform();
@@ -31,20 +32,24 @@ static double coordinate(int distribution, tmap_u32 i, tmap_u32 k, int f64) {
 template <class Real>
 static tmap_u64 key_at(Real most, const tmap_near_sort_plan *plan, const double *box,
                        const double *point) {
-    Real x[3] = {0, 0, 0}, low[3] = {0, 0, 0}, scale[3], half = 0, cells;
+    Real x[3] = {0, 0, 0}, low[3] = {0, 0, 0}, half = 0, scale = 0;
+    double halves[3];
     for (tmap_u32 k = 0; k < plan->axes; ++k) {
         x[k] = (Real)point[k], low[k] = (Real)box[k];
         const Real side = (Real)box[k + 3] * (Real)0.5 - low[k] * (Real)0.5;
-        half = side > half ? side : half;
+        half = side > half ? side : half, halves[k] = (double)side;
     }
-    cells = (Real)((tmap_u64)1 << plan->levels) * (Real)0.5;
-    for (int k = 0; k < 3; ++k) scale[k] = half > 0 ? cells / half < most ? cells / half : most : 0;
-    const tmap_u64 key = sizeof(Real) == 4
-                             ? tmap_near_key_point_f32((float *)x, (float *)low, (float *)scale,
-                                                       plan->axes, plan->levels)
-                             : tmap_near_key_point_f64((double *)x, (double *)low, (double *)scale,
-                                                       plan->axes, plan->levels);
-    return key >> (plan->axes * plan->levels - plan->bits);
+    const tmap_near_key_grid grid = tmap_near_key_grid_make(halves, plan->axes, plan->bits);
+    const tmap_u32 bits = grid.bits[0] + grid.bits[1] + grid.bits[2];
+    const Real cells = (Real)((tmap_u64)1 << grid.bits[0]) * (Real)0.5;
+    if (half > 0) scale = cells / half < most ? cells / half : most;
+    const tmap_u64 key =
+        sizeof(Real) == 4
+            ? tmap_near_key_point_f32((float *)x, (float *)low, (float)scale, &grid)
+            : tmap_near_key_point_f64((double *)x, (double *)low, (double)scale, &grid);
+    for (tmap_u32 k = 0; k < plan->axes; ++k)
+        if (x[k] != x[k]) expect(key == ~0ull >> (64 - bits), "NaN is last");
+    return bits > plan->bits ? key >> (bits - plan->bits) : key;
 }
 
 static tmap_u32 *sorted(const tmap_near_sort_plan *plan, const void *points) {
@@ -94,8 +99,6 @@ static void run(tmap_u32 n, tmap_u32 d, int f64, tmap_u32 bits, int distribution
                                  : key_at<float>(3.402823466e38f, &plan, box, point);
         expect(before <= key, "keys do not decrease");
         expect(!i || before < key || order[i - 1] < order[i], "equal keys are in order");
-        for (tmap_u32 k = 0; k < axes; ++k)
-            if (point[k] != point[k]) expect(key == ~0ull >> (64 - plan.bits), "NaN is last");
         before = key;
     }
     kit_release(mark);
@@ -128,7 +131,7 @@ static void check_close(tmap_u32 n, tmap_u32 d, tmap_u32 bits, double most) {
 static void check_refused(void) {
     const double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, bad[3] = {1, -1, 1};
     const double infinite[3] = {1, 1, 1e308 * 10};
-    tmap_near_sort_plan plan, none = {0, 0, 0, 0, 0, 0, 0, {0, 0}, {0}, {0}, 0, 0}, poison;
+    tmap_near_sort_plan plan, none = {0, 0, 0, 0, 0, 0, {0, 0}, {0}, {0}, 0, 0}, poison;
     kit_case("what is refused");
     memset(&plan, KIT_POISON, sizeof plan), poison = plan;
     REFUSED(tmap_near_sort_plan_make(10, 1, 4, 0, &plan));
@@ -158,9 +161,9 @@ static void check_refused(void) {
     REFUSED(tmap_near_sort(&plan, memory, memory + 8, order, 0));
     REFUSED(tmap_near_sort(&plan, memory, memory, NULL, 0));
     CHECK(tmap_near_sort_plan_make(TMAP_NEAR_SORT_MAX, 3, 4, 0, &plan));
-    HOLDS(plan.bits == 32 && plan.levels == 11 && plan.workspace >> 31 == 12);
+    HOLDS(plan.bits == 32 && plan.workspace >> 31 == 12);
     CHECK(tmap_near_sort_plan_make(TMAP_NEAR_SORT_MAX, 8, 8, 63, &plan));
-    HOLDS(plan.levels == 21 && plan.workspace >> 31 == 20);
+    HOLDS(plan.bits == 63 && plan.workspace >> 31 == 20);
     CHECK(tmap_near_sort_plan_make(0, 3, 4, 0, &plan));
     RETURNS(tmap_near_sort(&plan, NULL, NULL, NULL, 0), cudaSuccess);
     kit_release(0);

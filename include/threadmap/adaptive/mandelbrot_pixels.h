@@ -595,7 +595,7 @@ TMAP_DEVICE void tmapi_mandelbrot_first_steps(const tmapi_mandelbrot_job *p, tma
     const int f64 = p->f64, part = TMAPI_MANDELBROT_SHORT / 2;
     tmapi_mandelbrot_queue *queue = (tmapi_mandelbrot_queue *)work->scratch;
     tmapi_mandelbrot_z c, z;
-    tmap_u32 i, column = TMAPI_MANDELBROT_PICTURE;
+    tmap_u32 i, survivors, column = TMAPI_MANDELBROT_PICTURE;
     tmap_xy place;
     int mine, known = 0, alive;
     if (run->left == 0) {
@@ -655,12 +655,14 @@ TMAP_DEVICE void tmapi_mandelbrot_first_steps(const tmapi_mandelbrot_job *p, tma
     }
     if (mine && !alive)
         *tmapi_mandelbrot_kept(p, place.x, place.y, column) = known < p->dwell ? known : p->dwell;
-    i = tmapi_warp_place(threadIdx.x & 31u, &run->queued, alive);
+    survivors = __ballot_sync(0xffffffffu, alive);
     if (alive) {
+        i = run->queued + (tmap_u32)__popc(survivors & ((1u << (threadIdx.x & 31u)) - 1));
         tmapi_mandelbrot_put(f64, queue, i, z);
         queue->x[i] = place.x, queue->y[i] = place.y;
         if (kind != TMAPI_MANDELBROT_LEAF) queue->column[i] = column;
     }
+    run->queued += (tmap_u32)__popc(survivors);
 }
 
 // Computes the elements of `work`: the first steps of all pixels, then further steps of those that

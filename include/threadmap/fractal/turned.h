@@ -88,14 +88,6 @@ TMAP_FN tmap_xyz tmapi_turned_permute(tmap_u32 element, tmap_xyz v) {
     return element & 16 ? one : element & 32 ? two : s;
 }
 
-TMAP_FN tmap_xyz64 tmapi_turned_permute64(tmap_u32 element, tmap_xyz64 v) {
-    const tmap_u64 differ =
-        (v.x ^ v.y) & (0ull - (element >> 3 & 1)); // exchanges x and y, or nothing
-    const tmap_xyz64 s = {v.x ^ differ, v.y ^ differ, v.z};
-    const tmap_xyz64 one = {s.y, s.z, s.x}, two = {s.z, s.x, s.y};
-    return element & 16 ? one : element & 32 ? two : s;
-}
-
 // T(v): place v of a box after `element` = 0..47. last: the box's sides, each less 1, equal for the
 // axes that the element exchanges. Example: element 9, side 4: (3,1,0) -> (2,3,0).
 TMAP_FN tmap_xyz tmap_turned_apply(tmap_u32 element, tmap_xyz v, tmap_xyz last) {

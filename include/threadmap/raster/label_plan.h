@@ -176,8 +176,8 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
 // TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
 // for a mask and 1.3 for values, 0.65 and 2.3 on a device whose blocks have 64 KB of shared memory
-// (7.5); a fifth more for labels of 64 bits, and more in small maps and where blocks of 1024 columns
-// are filled in part. Writes *plan only on success.
+// (7.5); a fifth more for labels of 64 bits, and more in small maps and where blocks of 1024
+// columns are filled in part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
 // map that can have more than 2^31 - 1 components, for labels with gaps one of more than 4 * 10^9
 // cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 *

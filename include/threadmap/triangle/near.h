@@ -140,6 +140,18 @@ TMAP_FN int tmap_near_plan_of(tmap_near_shape set, const tmap_facts *facts, tmap
     return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_EACH, 0, facts, out);
 }
 
+// The number of points below which the engines of pairs.h take less time with your function for a
+// pair, where the radius is up to a tenth of the points' extent; it is higher for larger radii.
+// kind: TMAP_NEAR_KIND_EACH or _ROWS; else 0. prepared: 0: near pairs begin with unsorted points;
+// 1: with a prepared set.
+// Source: times on an H200 for 3000 and 30720 uniform points (bench/results), joined by straight
+// lines in n for near pairs and in n^2 for all pairs; nothing was measured between.
+// Example: tmap_near_least_points(TMAP_NEAR_KIND_EACH, 0): 16384.
+TMAP_FN tmap_u32 tmap_near_least_points(tmap_u32 kind, int prepared) {
+    if (kind == TMAP_NEAR_KIND_EACH) return prepared ? 8192 : 16384;
+    return kind == TMAP_NEAR_KIND_ROWS && !prepared ? 8192 : 0;
+}
+
 TMAP_FN int tmapi_near_plan_made(const tmap_near_plan *plan) {
     return plan && plan->kind >= TMAP_NEAR_KIND_EACH && plan->kind <= TMAP_NEAR_KIND_NEAREST;
 }
@@ -237,9 +249,7 @@ TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, i
 // Coordinates of row y of the leaf.
 TMAP_DEVICE void tmapi_near_row(const tmapi_near *s, tmap_u32 y, unsigned char *to) {
     const tmap_u32 size = s->how.points.size;
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(to + k * size, s->rows + (k * TMAP_NEAR_LEAF + y) * size, size);
+    tmapi_near_copy(s->how.points.d, to, size, s->rows + y * size, TMAP_NEAR_LEAF * size, size);
 }
 
 // A look that finds more boxes than MANY may test the leaf's points with them; if half or more of
@@ -309,12 +319,10 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
 // Moves the points behind a batch to the front of the queue.
 TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
     const tmap_u32 lane = threadIdx.x % 32, size = s->how.points.size;
+    const tmap_u32 step = TMAPI_NEAR_QUEUE * size;
     __syncwarp();
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k) {
-        unsigned char *to = s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size;
-        tmapi_value_copy(to, to + TMAPI_NEAR_BATCH * size, size);
-    }
+    unsigned char *to = s->queue + lane * size;
+    tmapi_near_copy(s->how.points.d, to, step, to + TMAPI_NEAR_BATCH * size, step, size);
     s->number[lane] = s->number[TMAPI_NEAR_BATCH + lane];
     s->have -= TMAPI_NEAR_BATCH;
     __syncwarp();
@@ -348,10 +356,7 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf) {
     const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
     if (in) {
         const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, point.bytes + k * size,
-                             size);
+        tmapi_near_copy(d, s->queue + at * size, TMAPI_NEAR_QUEUE * size, point.bytes, size, size);
         s->number[at] = number;
     }
     s->have += __popc(hits);
@@ -397,10 +402,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_
     for (tmap_u32 c = 0; c < per; ++c) {
         const tmap_u32 at = first + c * 32 + threadIdx.x % 32;
         if (at < many) exists |= 1u << c;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(points[c].bytes + k * size,
-                             s->queue + (k * TMAPI_NEAR_QUEUE + at) * size, size);
+        tmapi_near_copy(s->how.points.d, points[c].bytes, size, s->queue + at * size,
+                        TMAPI_NEAR_QUEUE * size, size);
         numbers[c] = s->number[at];
     }
     return exists;
@@ -450,10 +453,8 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     s->have = s->turn = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
     s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
-#pragma unroll
-    for (tmap_u32 c = 0; c < s->how.points.d; ++c)
-        tmapi_value_copy(s->rows + (c * TMAP_NEAR_LEAF + lane) * size, point.bytes + c * size,
-                         size);
+    tmapi_near_copy(s->how.points.d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes,
+                    size, size);
     s->row_number[lane] = tmapi_near_number(s->mine, s->how.points, leaf, lane);
     if (lane <= 2 * s->how.points.d)
         tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, leaf, lane);
@@ -471,6 +472,25 @@ TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points,
            TMAPI_CHECK(blockDim.x == plan->block, function, "blocks have other threads");
 }
 
+// The sum of `hits`, a number of each warp, over the warps of all tiles before t and over those of
+// tile t before this one. sums: shared, for each warp and one more. Collective, with barriers.
+TMAP_DEVICE tmap_u64 tmapi_near_scan(tmap_u64 *sums, tmap_u32 warps, tmap_u64 *words, tmap_u64 t,
+                                     tmap_u64 hits) {
+    const tmap_u32 warp = threadIdx.x / 32;
+    tmap_u64 sum = 0;
+    if (threadIdx.x % 32 == 0) sums[warp] = hits;
+    __syncthreads();
+    if (warp == 0) {
+        for (tmap_u32 w = 0; w < warps; ++w) sum += sums[w];
+        sum = tmapi_fold_before(words, t, sum);
+        if (threadIdx.x == 0) sums[warps] = sum;
+    }
+    __syncthreads();
+    sum = sums[warps];
+    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
+    return sum;
+}
+
 // ---- a function on every pair -------------------------------------------------------------------
 
 // Visits the pairs of `count` rows of the leaf from row y on, a constant, with four points of each
@@ -480,17 +500,13 @@ TMAP_DEVICE void tmapi_near_visit_rows(const tmapi_near *s, tmap_pairs_visit vis
                                        const tmap_u32 *numbers) {
     const tmap_u32 size = s->how.points.size, d = s->how.points.d;
     tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, count * size);
+    tmapi_near_copy(d, vector, 16, s->rows + y * size, TMAP_NEAR_LEAF * size, count * size);
 #pragma unroll
     for (tmap_u32 r = 0; r < count; ++r) {
         tmapi_pairs_row row;
         tmap_pair pair;
         pair.i = s->row_number[y + r], row.set = 0;
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+        tmapi_near_copy(d, row.bytes, size, vector->bytes + r * size, 16, size);
 #pragma unroll
         for (tmap_u32 c = 0; c < 4; ++c) {
             pair.j = numbers[c];
@@ -527,16 +543,12 @@ TMAP_DEVICE void tmapi_near_visit_few(const tmapi_near *s, tmap_pairs_visit visi
     TMAPI_NO_UNROLL
     for (tmap_u32 q = 0; q < many; q += step) {
         tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(&vector[k], from + (k * stride + q) * size, 16);
+        tmapi_near_copy(d, vector, 16, from + q * size, stride * size, 16);
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_point point;
             pair.j = numbers[q + r];
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(point.bytes + k * size, vector[k].bytes + r * size, size);
+            tmapi_near_copy(d, point.bytes, size, vector->bytes + r * size, 16, size);
             if (q + r < many && (!own || q + r > lane))
                 visit(s->job, s->accumulator, pair, row.bytes, point.bytes);
         }

@@ -54,7 +54,6 @@ TMAP_FN tmap_u32 tmapi_near_graph_shared(tmap_near_shape set) {
 // Makes the plan of tmap_near_graph_plan_make from facts, without a CUDA call; out->kernel is 0.
 TMAP_FN int tmap_near_graph_plan_of(tmap_near_shape set, const tmap_facts *facts,
                                     tmap_near_plan *out) {
-    if (!tmapi_near_shape_fits(set)) return TMAP_EINVAL;
     return tmapi_near_plan_kind(set, TMAP_NEAR_KIND_GRAPH, tmapi_near_graph_shared(set), facts,
                                 out);
 }
@@ -98,9 +97,8 @@ TMAP_DEVICE tmap_u32 tmapi_near_graph_gather(const tmapi_near *s, const tmapi_ne
         if (lane == 0) at = atomicAdd(l->many, (tmap_u32)__popc(hits));
         at = __shfl_sync(0xffffffffu, at, 0) + (tmap_u32)__popc(hits & ((1u << lane) - 1));
         if (!in || at >= l->room) continue;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(l->points + (k * l->room + at) * size, point.bytes + k * size, size);
+        tmapi_near_copy(s->how.points.d, l->points + at * size, l->room * size, point.bytes, size,
+                        size);
         l->number[at] = number;
     }
     return after;
@@ -360,24 +358,13 @@ typedef struct tmapi_near_rows_job {
 
 // Numbers of neighbours become starts: 1024 rows a block, in the order in which blocks begin.
 static __global__ void __launch_bounds__(1024) tmapi_near_starts_kernel(tmapi_near_rows_job j) {
-    __shared__ tmap_u64 sums[32], tile, before;
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ tmap_u64 sums[33], tile;
     tmap_u64 *words = (tmap_u64 *)j.to.workspace;
     if (threadIdx.x == 0) tile = atomicAdd(words, 1ull);
     __syncthreads();
     const tmap_u64 i = tile * 1024 + threadIdx.x, own = i < j.n ? j.to.starts[i] : 0;
-    tmap_u64 sum = tmapi_warp_scan64(lane, own);
-    if (lane == 31) sums[warp] = sum;
-    __syncthreads();
-    if (warp == 0) {
-        tmap_u64 all = 0;
-        for (tmap_u32 w = 0; w < 32; ++w) all += sums[w];
-        all = tmapi_fold_before(words + 2, tile, all);
-        if (lane == 0) before = all;
-    }
-    __syncthreads();
-    sum += before;
-    for (tmap_u32 w = 0; w < warp; ++w) sum += sums[w];
+    tmap_u64 sum = tmapi_warp_scan64(threadIdx.x % 32, own);
+    sum += tmapi_near_scan(sums, 32, words + 2, tile, __shfl_sync(0xffffffffu, sum, 31));
     if (i < j.n) j.to.starts[i] = sum - own;
     if (i + 1 == j.n) j.to.starts[j.n] = sum;
 }
@@ -422,7 +409,6 @@ static inline cudaError_t tmap_near_graph(const tmap_near_plan *plan, tmap_job j
 // Makes the plan of a kernel that calls tmap_near_connect. Errors as tmap_near_plan_make.
 static inline cudaError_t tmap_near_graph_plan_make(tmap_near_shape set, const void *kernel,
                                                     tmap_near_plan *out) {
-    if (!tmapi_near_shape_fits(set)) return cudaErrorInvalidValue;
     return tmapi_near_plan_for(set, TMAP_NEAR_KIND_GRAPH, tmapi_near_graph_shared(set), kernel,
                                out);
 }

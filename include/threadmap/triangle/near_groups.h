@@ -89,11 +89,9 @@ TMAP_DEVICE tmap_u32 tmapi_near_of_slot(const tmapi_near *s, tmap_u32 slot) {
 TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked linked,
                                       const tmapi_pairs_point *own, tmap_u32 count) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const tmap_u32 queue = TMAPI_NEAR_QUEUE * size;
     tmap_u32 adjacent = 0, part = lane;
-#pragma unroll
-    for (tmap_u32 k = 0; k < d; ++k)
-        tmapi_value_copy(s->queue + (k * TMAPI_NEAR_QUEUE + lane) * size, own->bytes + k * size,
-                         size);
+    tmapi_near_copy(d, s->queue + lane * size, queue, own->bytes, size, size);
     __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 step = 1; step <= 16; ++step) { // each pair once; those 16 apart twice
@@ -101,10 +99,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_parts(const tmapi_near *s, tmap_near_linked link
         tmapi_pairs_row row;
         tmap_pair pair;
         int hit = lane < count && other < count;
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(row.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + other) * size,
-                             size);
+        tmapi_near_copy(d, row.bytes, size, s->queue + other * size, queue, size);
         pair.i = tmapi_near_of_slot(s, s->leaf * 32 + other), row.set = 0;
         pair.j = tmapi_near_of_slot(s, s->leaf * 32 + lane);
         if (hit) hit = linked(s->job, pair, row.bytes, own->bytes) != 0;
@@ -193,10 +188,8 @@ TMAP_DEVICE void tmapi_near_link_few(tmapi_near *s, tmap_near_linked linked, tma
     for (tmap_u32 q = 0; q < many; ++q) {
         const tmap_u32 at = first + q;
         tmapi_pairs_point point;
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-            tmapi_value_copy(point.bytes + k * size, s->queue + (k * TMAPI_NEAR_QUEUE + at) * size,
-                             size);
+        tmapi_near_copy(s->how.points.d, point.bytes, size, s->queue + at * size,
+                        TMAPI_NEAR_QUEUE * size, size);
         pair.j = tmapi_near_of_slot(s, s->number[at]);
         const int hit = lane < s->box->count && linked(s->job, pair, row.bytes, point.bytes) != 0;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, hit);
@@ -222,9 +215,7 @@ TMAP_DEVICE void tmapi_near_link_many(tmapi_near *s, tmap_near_linked linked, tm
     TMAPI_NO_UNROLL
     for (tmap_u32 y = 0; y < s->box->count; y += step) {
         tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(&vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, 16);
+        tmapi_near_copy(d, vector, 16, s->rows + y * size, TMAP_NEAR_LEAF * size, 16);
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_row row;
@@ -232,9 +223,7 @@ TMAP_DEVICE void tmapi_near_link_many(tmapi_near *s, tmap_near_linked linked, tm
             if (y + r >= s->box->count) break;
             const tmap_u32 part = 1u << s->row_number[y + r];
             pair.i = tmapi_near_of_slot(s, s->leaf * 32 + y + r), row.set = 0;
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(row.bytes + k * size, vector[k].bytes + r * size, size);
+            tmapi_near_copy(d, row.bytes, size, vector->bytes + r * size, 16, size);
 #pragma unroll
             for (tmap_u32 c = 0; c < 2; ++c) {
                 pair.j = numbers[c];
@@ -323,13 +312,10 @@ typedef struct tmapi_near_labels {
 TMAP_DEVICE int tmapi_near_labels_point(const tmapi_near_labels *j, tmap_u64 slot,
                                         tmap_u32 *number) {
     const unsigned char *set = (const unsigned char *)j->to.set;
-    const tmap_u32 leaf = (tmap_u32)(slot / 32);
-    const tmap_u64 group = leaf / 32;
-    const tmap_u32 *counts = (const tmap_u32 *)(set + j->plan.mine.boxes +
-                                                group * tmapi_near_group_bytes(j->plan.set.d));
-    const tmap_points points = {set, 0, j->plan.set.size, j->plan.set.d};
+    const tmap_u32 leaf = (tmap_u32)(slot / 32), d = j->plan.set.d;
+    const tmap_points points = {set, 0, j->plan.set.size, d};
     *number = tmapi_near_number(set, points, leaf, (tmap_u32)slot % 32);
-    return slot % 32 < counts[64 * j->plan.set.d + leaf % 32];
+    return slot % 32 < tmapi_near_count_of(set, &j->plan.mine, d, leaf);
 }
 
 // What a lane's box is: the root of its only tree, or one of these.
@@ -394,26 +380,16 @@ static __global__ void __launch_bounds__(256) tmapi_near_labels_kernel(tmapi_nea
 
 // Ranks of the labels: 1024 points a block, in the order in which blocks begin.
 static __global__ void __launch_bounds__(1024) tmapi_near_rank_kernel(tmapi_near_labels j) {
-    __shared__ tmap_u32 warps[32];
-    __shared__ tmap_u64 tile, before;
-    const tmap_u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ tmap_u64 sums[33], tile;
     tmap_u64 *words = (tmap_u64 *)((unsigned char *)j.to.nodes + j.w.words);
     tmap_u32 *rank = (tmap_u32 *)((unsigned char *)j.to.nodes + j.w.least); // no longer in use
     if (threadIdx.x == 0) tile = atomicAdd(words, 1ull);
     __syncthreads();
     const tmap_u64 i = tile * 1024 + threadIdx.x;
     const int first = i < j.plan.set.n && j.to.labels[i] == i;
-    const tmap_u32 firsts = __ballot_sync(0xffffffffu, first);
-    tmap_u32 at = __popc(firsts & ((1u << lane) - 1));
-    if (lane == 0) warps[warp] = __popc(firsts);
-    __syncthreads();
-    if (warp == 0) {
-        const tmap_u32 all = tmap_warp_sum_redux(tmap_warp_full(), warps[lane]);
-        const tmap_u64 sum = tmapi_fold_before(words + 2, tile, all);
-        if (lane == 0) before = sum;
-    }
-    __syncthreads();
-    for (tmap_u32 k = 0; k < warp; ++k) at += warps[k];
+    tmap_u32 firsts = 0;
+    const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &firsts, first);
+    const tmap_u64 before = tmapi_near_scan(sums, 32, words + 2, tile, firsts);
     if (first) rank[i] = (tmap_u32)before + at;
 }
 

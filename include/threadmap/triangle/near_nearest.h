@@ -82,12 +82,8 @@ typedef struct tmap_near_nearest_to {
 // floats, rounded outward, and a bound is rounded too: multiply one of yours by 1 - 2^-17 as well.
 TMAP_DEVICE float tmap_near_least_square(const tmap_near_box *a, const tmap_near_box *b,
                                          tmap_u32 axes) {
-    float least = 0;
-#pragma unroll
-    for (tmap_u32 k = 0; k < axes; ++k) {
-        const float low = tmapi_near_least(a, b, k);
-        least = fmaf(low, low, least);
-    }
+    float least, most;
+    tmapi_near_squares(a, b, axes, &least, &most);
     return least * (2 - TMAPI_NEAR_ROOM);
 }
 TMAP_DEVICE float tmap_near_least_sum(const tmap_near_box *a, const tmap_near_box *b,
@@ -258,9 +254,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_queue(tmapi_near_search *s, const tmap_near_box 
     const tmap_u32 hits = __ballot_sync(0xffffffffu, in), below = (1u << lane) - 1;
     const tmap_u32 at = in ? __popc(hits & below) : __popc(hits) + __popc(~hits & below);
     __syncwarp(); // the last leaf has been read
-#pragma unroll
-    for (tmap_u32 c = 0; c < d; ++c)
-        tmapi_value_copy(s->queue + (c * TMAP_NEAR_LEAF + at) * size, point.bytes + c * size, size);
+    tmapi_near_copy(d, s->queue + at * size, TMAP_NEAR_LEAF * size, point.bytes, size, size);
     s->number[at] = tmapi_near_number(s->other, s->points, leaf, lane);
     __syncwarp();
     return __popc(hits);
@@ -272,18 +266,14 @@ TMAP_DEVICE void tmapi_near_try(tmapi_near_search *s, tmap_u32 q, tmap_u32 many,
                                 const unsigned char *own) {
     const tmap_u32 d = s->points.d, size = s->points.size, step = 16 / size;
     tmapi_value vector[TMAP_PAIRS_D_MAX], numbers;
-#pragma unroll
-    for (tmap_u32 c = 0; c < d; ++c)
-        tmapi_value_copy(&vector[c], s->queue + (c * TMAP_NEAR_LEAF + q) * size, 16);
+    tmapi_near_copy(d, vector, 16, s->queue + q * size, TMAP_NEAR_LEAF * size, 16);
     tmapi_value_copy(&numbers, s->number + q, step * 4);
 #pragma unroll
     for (tmap_u32 r = 0; r < step; ++r) {
         tmapi_pairs_point point;
         tmapi_value value;
         tmap_u32 number;
-#pragma unroll
-        for (tmap_u32 c = 0; c < d; ++c)
-            tmapi_value_copy(point.bytes + c * size, vector[c].bytes + r * size, size);
+        tmapi_near_copy(d, point.bytes, size, vector->bytes + r * size, 16, size);
         tmapi_value_copy(&number, numbers.bytes + r * 4, 4);
         s->k.measure(s->job, own, point.bytes, &value);
         const int may = size == 8 ? *(double *)&value <= s->reach : *(float *)&value <= s->reach;

@@ -44,17 +44,13 @@ TMAP_DEVICE void tmapi_near_give_queue(const tmapi_near *s, tmap_pairs_give give
     TMAPI_NO_UNROLL
     for (tmap_u32 q = 0; q < many; q += step) {
         tmapi_value vector[TMAP_PAIRS_D_MAX];
-#pragma unroll
-        for (tmap_u32 k = 0; k < d; ++k)
-            tmapi_value_copy(&vector[k], s->queue + (k * TMAPI_NEAR_QUEUE + q) * size, 16);
+        tmapi_near_copy(d, vector, 16, s->queue + q * size, TMAPI_NEAR_QUEUE * size, 16);
 #pragma unroll
         for (tmap_u32 r = 0; r < step; ++r) {
             tmapi_pairs_point point;
             tmapi_give_words dropped = {{0}};
             pair.j = s->number[q + r];
-#pragma unroll
-            for (tmap_u32 k = 0; k < d; ++k)
-                tmapi_value_copy(point.bytes + k * size, vector[k].bytes + r * size, size);
+            tmapi_near_copy(d, point.bytes, size, vector->bytes + r * size, 16, size);
             if (q + r < many && (s->plan->others || pair.j != pair.i))
                 give(s->job, pair, own.bytes, point.bytes, s->accumulator, &dropped);
         }

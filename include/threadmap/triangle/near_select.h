@@ -51,9 +51,7 @@ typedef struct tmapi_near_group {
 TMAP_DEVICE tmapi_near_group tmapi_near_group_of(const tmapi_near *s, tmap_u32 y) {
     const tmap_u32 size = s->how.points.size;
     tmapi_near_group g;
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(&g.vector[k], s->rows + (k * TMAP_NEAR_LEAF + y) * size, 16);
+    tmapi_near_copy(s->how.points.d, g.vector, 16, s->rows + y * size, TMAP_NEAR_LEAF * size, 16);
     tmapi_value_copy(&g.number, s->row_number + y, 64 / size);
     return g;
 }
@@ -61,13 +59,11 @@ TMAP_DEVICE tmapi_near_group tmapi_near_group_of(const tmapi_near *s, tmap_u32 y
 // Fills the places behind the leaf's points with its first one, so that whole groups can be looked
 // at without a branch for each pair. Collective for the warp; `take` comes before.
 TMAP_DEVICE void tmapi_near_fill(const tmapi_near *s) {
-    const tmap_u32 size = s->how.points.size, t = threadIdx.x % 32;
+    const tmap_u32 size = s->how.points.size, step = TMAP_NEAR_LEAF * size, t = threadIdx.x % 32;
     if (s->box->count == TMAP_NEAR_LEAF) return;
     if (t >= s->box->count) {
         s->row_number[t] = s->row_number[0];
-#pragma unroll
-        for (tmap_u32 k = 0; k < s->how.points.d * TMAP_NEAR_LEAF; k += TMAP_NEAR_LEAF)
-            tmapi_value_copy(s->rows + (k + t) * size, s->rows + k * size, size);
+        tmapi_near_copy(s->how.points.d, s->rows + t * size, step, s->rows, step, size);
     }
     __syncwarp();
 }
@@ -77,9 +73,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_pick(const tmapi_near *s, const unsigned char *p
                                      tmap_u32 stride, const tmap_u32 *numbers, tmap_u32 at,
                                      tmapi_pairs_point *point) {
     const tmap_u32 size = s->how.points.size;
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(point->bytes + k * size, points + (k * stride + at) * size, size);
+    tmapi_near_copy(s->how.points.d, point->bytes, size, points + at * size, stride * size, size);
     return numbers[at];
 }
 
@@ -105,9 +99,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_chosen(const tmapi_near *s, const tmap_near_choi
     tmapi_pairs_row row;
     row.set = 0, pair->j = number;
     tmapi_value_copy(&pair->i, g->number.bytes + 4 * r, 4);
-#pragma unroll
-    for (tmap_u32 k = 0; k < s->how.points.d; ++k)
-        tmapi_value_copy(row.bytes + k * size, g->vector[k].bytes + r * size, size);
+    tmapi_near_copy(s->how.points.d, row.bytes, size, g->vector->bytes + r * size, 16, size);
     const tmap_u32 two = !s->both | (s->plan->others != 0) | (pair->i != number);
     return two & (choice->choose(s->job, *pair, row.bytes, point->bytes, value->bytes) != 0);
 }
@@ -220,7 +212,7 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
 // Cost: every pair that may be near is looked at twice, to count and to write.
 TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                                   tmap_near_choice choice, const tmap_near_list *list, void *job) {
-    __shared__ tmap_u64 ticket, before, hits[TMAPI_NEAR_WARPS];
+    __shared__ tmap_u64 ticket, sums[TMAPI_NEAR_WARPS + 1];
     const tmap_u32 warp = threadIdx.x / 32, all = plan->resident;
     const tmap_u32 blocks = gridDim.x < all ? gridDim.x : all; // others would find no item
     tmap_u64 *state = (tmap_u64 *)list->workspace;
@@ -252,17 +244,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                     tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
-            if (threadIdx.x % 32 == 0) hits[warp] = l.hits;
-            __syncthreads();
-            if (warp == 0) {
-                tmap_u64 sum = 0;
-                for (tmap_u32 w = 0; w < TMAPI_NEAR_WARPS; ++w) sum += hits[w];
-                sum = tmapi_fold_before(state + 2, t, sum);
-                if (threadIdx.x == 0) before = sum;
-            }
-            __syncthreads();
-            l.at = before;
-            for (tmap_u32 w = 0; w < warp; ++w) l.at += hits[w];
+            l.at = tmapi_near_scan(sums, TMAPI_NEAR_WARPS, state + 2, t, l.hits);
         }
     }
     __syncthreads(); // thread 0 then fences for the block's writes

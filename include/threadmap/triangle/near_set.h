@@ -207,14 +207,22 @@ TMAP_DEVICE tmap_u32 tmapi_near_count_of(const unsigned char *set, const tmapi_n
                                group * tmapi_near_group_bytes(d)))[64 * d + b % 32];
 }
 
+// Copies `bytes` bytes of each of d coordinates, a point or a vector of points, between arrays with
+// `to_step` and `from_step` bytes from one coordinate to the next. d, bytes: constants.
+TMAP_DEVICE void tmapi_near_copy(tmap_u32 d, void *to, tmap_u32 to_step, const void *from,
+                                 tmap_u32 from_step, tmap_u32 bytes) {
+#pragma unroll
+    for (tmap_u32 k = 0; k < d; ++k)
+        tmapi_value_copy((unsigned char *)to + k * to_step,
+                         (const unsigned char *)from + k * from_step, bytes);
+}
+
 // Coordinates, one after another, of point `slot` of a leaf.
 TMAP_DEVICE void tmapi_near_point(const unsigned char *set, tmap_points shape, tmap_u32 leaf,
                                   tmap_u32 slot, unsigned char *to) {
     const tmap_u32 size = shape.size;
     const unsigned char *from = set + (tmap_u64)leaf * tmapi_near_leaf_bytes(shape.d, size);
-#pragma unroll
-    for (tmap_u32 k = 0; k < shape.d; ++k)
-        tmapi_value_copy(to + k * size, from + (k * TMAP_NEAR_LEAF + slot) * size, size);
+    tmapi_near_copy(shape.d, to, size, from + slot * size, TMAP_NEAR_LEAF * size, size);
 }
 
 TMAP_DEVICE tmap_u32 tmapi_near_number(const unsigned char *set, tmap_points shape, tmap_u32 leaf,

@@ -10,10 +10,10 @@
 // uniform points need: their first 16 bits separate 131072 points into cells of 2. Points in
 // clusters need more: 63 bits take 8 passes, with keys of twice the size.
 //
-// The cells of the curve are cubes (squares), the longest side of the box has 2^levels, because
-// distances are measured alike along all axes. One kernel finds the box of all finite coordinates.
-// Points far outside would leave the others few cells: give the box of the others then, and those
-// outside go to its outermost cells.
+// One kernel finds the box of all finite coordinates. The bits go where its sides are long
+// (near_key.h): all to one axis for points along it. A line or a plane that is turned against the
+// axes needs more, like clusters. Points far outside would leave the others few cells: give the box
+// of the others then, and those outside go to its outermost cells.
 //
 // The order is the same in every run: points with equal keys are in the order of their numbers. A
 // point with a NaN in the curve's coordinates has the largest key.
@@ -28,13 +28,13 @@
 
 // A plan, made by tmap_near_sort_plan_make.
 typedef struct tmap_near_sort_plan {
-    tmap_u32 n, d, size;         // points; coordinates of a point; bytes of a coordinate
-    tmap_u32 axes, bits, levels; // coordinates of the curve; bits of a key; levels of the curve
-    tmap_u32 boxed;              // 1: low and high are the caller's
-    tmap_u32 grid[2];            // blocks that find the box and make keys
-    double low[3], high[3];      // the box
-    tmap_u64 temporary;          // bytes of CUB's own
-    tmap_u64 workspace;          // bytes that tmap_near_sort needs
+    tmap_u32 n, d, size;    // points; coordinates of a point; bytes of a coordinate
+    tmap_u32 axes, bits;    // coordinates of the curve; bits of a key
+    tmap_u32 boxed;         // 1: low and high are the caller's
+    tmap_u32 grid[2];       // blocks that find the box and make keys
+    double low[3], high[3]; // the box
+    tmap_u64 temporary;     // bytes of CUB's own
+    tmap_u64 workspace;     // bytes that tmap_near_sort needs
 } tmap_near_sort_plan;
 
 // The bits of a key for n uniform points: the least multiple of 8 with at most 4 points a cell.
@@ -65,15 +65,6 @@ typedef struct tmapi_near_sort_job {
 TMAP_DEVICE float tmapi_near_sort_most(float) { return 3.402823466e38f; }
 TMAP_DEVICE double tmapi_near_sort_most(double) { return 1.7976931348623157e308; }
 
-TMAP_DEVICE tmap_u64 tmapi_near_sort_key(const float *x, const float *low, const float *scale,
-                                         const tmap_near_sort_plan *plan) {
-    return tmap_near_key_point_f32(x, low, scale, plan->axes, plan->levels);
-}
-TMAP_DEVICE tmap_u64 tmapi_near_sort_key(const double *x, const double *low, const double *scale,
-                                         const tmap_near_sort_plan *plan) {
-    return tmap_near_key_point_f64(x, low, scale, plan->axes, plan->levels);
-}
-
 // A box is its low corner and the negative of its high one, so that the box of two boxes is the
 // least of each number. Sets v to the least of the block's, in all threads.
 template <class Real>
@@ -99,34 +90,39 @@ static __device__ __forceinline__ void tmapi_near_sort_least(Real *v) {
 
 // Each block writes the box of its share of the points, without what is not finite.
 template <class Real>
-static __device__ __forceinline__ void tmapi_near_sort_box(const tmapi_near_sort_job *j) {
-    const Real *points = (const Real *)j->points;
+static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
+    tmapi_near_sort_box(tmapi_near_sort_job j) {
+    const Real *points = (const Real *)j.points;
     const tmap_u32 stride = gridDim.x * TMAPI_NEAR_SORT_THREADS;
     Real v[6];
     for (int k = 0; k < 6; ++k) v[k] = tmapi_near_sort_most((Real)0);
     TMAPI_UNROLL_4
-    for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < j->plan.n;
+    for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < j.plan.n;
          i += stride) {
-        const Real *p = points + (tmap_u64)i * j->plan.d;
+        const Real *p = points + (tmap_u64)i * j.plan.d;
         for (tmap_u32 k = 0; k < 3; ++k) {
-            const Real x = k < j->plan.axes ? p[k] : 0;
+            const Real x = k < j.plan.axes ? p[k] : 0;
             if (x - x != 0) continue;
             v[k] = x < v[k] ? x : v[k], v[k + 3] = -x < v[k + 3] ? -x : v[k + 3];
         }
     }
     tmapi_near_sort_least(v);
     if (threadIdx.x == 0)
-        for (int k = 0; k < 6; ++k) ((Real *)j->boxes)[blockIdx.x * 6 + k] = v[k];
+        for (int k = 0; k < 6; ++k) ((Real *)j.boxes)[blockIdx.x * 6 + k] = v[k];
 }
 
-// Writes the keys and numbers of all points. Each block joins the boxes of all blocks.
+// Writes the keys and numbers of all points. Each block joins the boxes of all blocks, and cuts the
+// box.
 template <class Real>
-static __device__ __forceinline__ void tmapi_near_sort_keys(const tmapi_near_sort_job *j) {
-    const tmap_near_sort_plan *plan = &j->plan;
+static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
+    tmapi_near_sort_keys(tmapi_near_sort_job j) {
+    const tmap_near_sort_plan *plan = &j.plan;
     const tmap_u32 stride = gridDim.x * TMAPI_NEAR_SORT_THREADS;
-    const tmap_u32 shift = plan->axes * plan->levels - plan->bits;
-    const Real most = tmapi_near_sort_most((Real)0), *boxes = (const Real *)j->boxes;
-    Real v[6], half = 0, scale = 0;
+    const Real most = tmapi_near_sort_most((Real)0), *boxes = (const Real *)j.boxes;
+    __shared__ tmap_near_key_grid grid;
+    __shared__ Real low[3], scale;
+    __shared__ tmap_u32 shift;
+    Real v[6];
     for (int k = 0; k < 6; ++k) v[k] = most;
     if (plan->boxed) {
         for (int k = 0; k < 3; ++k) v[k] = (Real)plan->low[k], v[k + 3] = -(Real)plan->high[k];
@@ -135,41 +131,39 @@ static __device__ __forceinline__ void tmapi_near_sort_keys(const tmapi_near_sor
             for (int k = 0; k < 6; ++k) v[k] = boxes[b * 6 + k] < v[k] ? boxes[b * 6 + k] : v[k];
         tmapi_near_sort_least(v);
     }
-    for (tmap_u32 k = 0; k < 3; ++k) { // half of a side is finite
-        const Real side = v[k + 3] * (Real)-0.5 - v[k] * (Real)0.5;
-        if (k < plan->axes && side > half) half = side;
+    if (threadIdx.x == 0) {
+        double halves[3]; // half of a side is finite
+        Real half = 0;
+        for (tmap_u32 k = 0; k < 3; ++k) {
+            const Real side = v[k + 3] * (Real)-0.5 - v[k] * (Real)0.5;
+            if (k < plan->axes && side > half) half = side;
+            low[k] = v[k], halves[k] = (double)side;
+        }
+        grid = tmap_near_key_grid_make(halves, plan->axes, plan->bits);
+        const tmap_u32 all = grid.bits[0] + grid.bits[1] + grid.bits[2];
+        shift = all > plan->bits ? all - plan->bits : 0;
+        scale = half > 0 ? (Real)((tmap_u64)1 << grid.bits[0]) * (Real)0.5 / half : 0;
+        if (!(scale <= most)) scale = most;
     }
-    if (half > 0) scale = (Real)((tmap_u64)1 << plan->levels) * (Real)0.5 / half;
-    if (!(scale <= most)) scale = most;
+    __syncthreads();
+    const tmap_near_key_grid cut = grid; // in registers
+    const Real cells = scale;
+    const tmap_u32 right = shift;
     for (tmap_u32 i = blockIdx.x * TMAPI_NEAR_SORT_THREADS + threadIdx.x; i < plan->n;
          i += stride) {
-        const Real *p = (const Real *)j->points + (tmap_u64)i * plan->d;
-        const Real x[3] = {p[0], p[1], plan->axes == 3 ? p[2] : 0};
-        const Real scales[3] = {scale, scale, scale};
-        const tmap_u64 key = tmapi_near_sort_key(x, v, scales, plan) >> shift;
+        const Real *x = (const Real *)j.points + (tmap_u64)i * plan->d;
+        const tmap_u64 all =
+            sizeof(Real) == 4
+                ? tmap_near_key_point_f32((const float *)x, (const float *)low, (float)cells, &cut)
+                : tmap_near_key_point_f64((const double *)x, (const double *)low, (double)cells,
+                                          &cut);
+        const tmap_u64 key = all >> right;
         if (plan->bits > 32)
-            ((tmap_u64 *)j->keys)[i] = key;
+            ((tmap_u64 *)j.keys)[i] = key;
         else
-            ((tmap_u32 *)j->keys)[i] = (tmap_u32)key;
-        j->numbers[i] = i;
+            ((tmap_u32 *)j.keys)[i] = (tmap_u32)key;
+        j.numbers[i] = i;
     }
-}
-
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_box_f32(tmapi_near_sort_job j) {
-    tmapi_near_sort_box<float>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_box_f64(tmapi_near_sort_job j) {
-    tmapi_near_sort_box<double>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_keys_f32(tmapi_near_sort_job j) {
-    tmapi_near_sort_keys<float>(&j);
-}
-static __global__ void __launch_bounds__(TMAPI_NEAR_SORT_THREADS)
-    tmapi_near_sort_keys_f64(tmapi_near_sort_job j) {
-    tmapi_near_sort_keys<double>(&j);
 }
 
 // ---- plans --------------------------------------------------------------------------------------
@@ -216,7 +210,7 @@ static inline tmap_u64 tmapi_near_sort_divide(const tmap_near_sort_plan *plan, t
 // Example: tmap_near_sort_plan_make(131072, 3, sizeof(float), 0, &plan): 16 bits.
 static inline cudaError_t tmap_near_sort_plan_make(tmap_u32 n, tmap_u32 d, tmap_u32 size,
                                                    tmap_u32 bits, tmap_near_sort_plan *out) {
-    tmap_near_sort_plan p = {n, d, size, d == 2 ? 2u : 3u, bits, 0, 0, {0, 0}, {0}, {0}, 0, 0};
+    tmap_near_sort_plan p = {n, d, size, d == 2 ? 2u : 3u, bits, 0, {0, 0}, {0}, {0}, 0, 0};
     tmap_device_facts facts;
     tmapi_near_sort_job job;
     tmap_u32 *none[2] = {0, 0};
@@ -227,7 +221,6 @@ static inline cudaError_t tmap_near_sort_plan_make(tmap_u32 n, tmap_u32 d, tmap_
         return cudaErrorInvalidValue;
     if ((error = tmap_device_facts_get(&facts)) != cudaSuccess) return error;
     if (!bits) p.bits = tmap_near_sort_bits(n);
-    p.levels = (p.bits + p.axes - 1) / p.axes;
     for (int k = 0; k < 2; ++k) { // few boxes, because each block of the second kernel joins them
         const tmap_u32 most = facts.processors * (k ? 8 : 2);
         p.grid[k] = n / TMAPI_NEAR_SORT_THREADS + 1;
@@ -284,14 +277,14 @@ static inline cudaError_t tmap_near_sort(const tmap_near_sort_plan *plan, const 
     j.numbers = numbers[0];
     if (!plan->boxed) {
         shape.grid = plan->grid[0];
-        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_box_f32
-                                             : (const void *)tmapi_near_sort_box_f64,
+        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_box<float>
+                                             : (const void *)tmapi_near_sort_box<double>,
                              shape, arguments, stream);
     }
     shape.grid = plan->grid[1];
     if (!error)
-        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_keys_f32
-                                             : (const void *)tmapi_near_sort_keys_f64,
+        error = tmapi_launch(plan->size == 4 ? (const void *)tmapi_near_sort_keys<float>
+                                             : (const void *)tmapi_near_sort_keys<double>,
                              shape, arguments, stream);
     bytes = plan->temporary;
     if (!error) error = tmapi_near_sort_call(plan, temporary, &bytes, j.keys, numbers, stream);
