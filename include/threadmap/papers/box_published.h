@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // box_published.h: single write, reduction and automaton on the gasket as the paper's authors ran
-// them, by the bounding box (BB), by lambda and on tensor cores. box_kernels.h has the same tests on
-// any fractal, where each warp finds its tile and sums are of cells alone.
+// them, by the bounding box (BB), by lambda and on tensor cores. box_kernels.h has the same tests
+// on any fractal, where each warp finds its tile and sums are of cells alone.
 //
 //     all maps    a block of rho x rho threads, a constant, for each tile; each thread has a place
 //     lambda      the first warp finds the tile, a level for each lane, and shares it: a barrier
