@@ -18,8 +18,8 @@
 #ifndef BENCH_DRIVER_H
 #define BENCH_DRIVER_H
 
+#include "energy.h"
 #include "output.h"
-#include "timing.h"
 
 #include <threadmap/core.h>
 
@@ -119,8 +119,9 @@ typedef struct bench_driver {
 
     int quick, list;
     const char *work, *variants, *filter, *out;
-    double budget_ms, limit_s;
-    tmap_u64 bytes; // of the memory whose bandwidths are measured
+    double budget_ms, limit_s, energy_ms;
+    bench_energy_meter meter; // where energies are measured
+    tmap_u64 bytes;           // of the memory whose bandwidths are measured
     bench_ceilings ceilings;
     struct timespec begin;
     int rows, left_out;
@@ -140,7 +141,7 @@ static int bench_late(const bench_driver *d) {
     return d->limit_s > 0 && bench_seconds(d) >= d->limit_s;
 }
 
-enum { BENCH_OWN = 7, BENCH_OPTIONS = 24 };
+enum { BENCH_OWN = 8, BENCH_OPTIONS = 24 };
 
 static void bench_help(const bench_driver *d, const bench_option *all, int count) {
     static const char *const values[BENCH_KINDS] = {"N", "N", "N,N,...", "A:B", "TEXT"};
@@ -167,6 +168,8 @@ static void bench_parse(bench_driver *d, int argc, char **argv) {
          &d->budget_ms, 0, 100000},
         {"--bytes", "memory for the bandwidths", "4294967296", 0, BENCH_NUMBER, &d->bytes, 1 << 16,
          1ull << 40},
+        {"--energy", "milliseconds for the energy of a row, 0 for none", "0", 0, BENCH_REAL,
+         &d->energy_ms, 0, 100000},
         {"--out", "the results, as JSON", 0, 0, BENCH_TEXT, &d->out, 0, 0},
         {"--limit", "seconds after which nothing new starts", d->limit, d->quick_limit, BENCH_REAL,
          &d->limit_s, 0, 1u << 30}};
@@ -397,9 +400,18 @@ static void bench_row_end(bench_driver *d, bench_row *row) {
     fflush(d->file);
 }
 
+// Adds the energy of a run of a row that has its time, if the options ask for it and it is known.
+static inline void bench_energy_row(const bench_driver *d, bench_row *row, bench_body body,
+                                    void *context) {
+    const double millijoules =
+        d->energy_ms > 0 ? bench_energy(&d->meter, body, context, row->time.ms, d->energy_ms) : 0;
+    if (millijoules > 0) bench_key(row, "millijoules", "%.6g", millijoules);
+}
+
 // Times a verified row and writes it.
 static inline void bench_row_run(bench_driver *d, bench_row *row, bench_body body, void *context) {
     bench_time_row(row, body, context);
+    bench_energy_row(d, row, body, context);
     bench_row_end(d, row);
 }
 
@@ -417,6 +429,7 @@ static void bench_begin(bench_driver *d, int argc, char **argv) {
         exit(77);
     }
     if (d->list) return;
+    if (d->energy_ms > 0) d->meter = bench_energy_open();
     d->ceilings = bench_measure_ceilings((size_t)d->bytes);
     bench_open(d);
     printf("copy %.3f TB/s, fill %.3f TB/s, read %.3f TB/s\n\n", d->ceilings.copy_tbs,

@@ -8,13 +8,21 @@
 #include "ask_search.h"
 
 #if BENCH_DP
-enum { PENDING_DEFAULT = 2048, PENDING_RAISED = 1 << 20 };
+// DP_CHILDREN: launches of a plan that is tried, at most.
+enum { PENDING_DEFAULT = 2048, DP_CHILDREN = 1 << 20 };
 
-static void dp_limit(size_t pending) {
-    while (cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
+static size_t dp_pending = PENDING_DEFAULT; // the device's limit now
+
+// Raises the limit of pending launches to that of the authors' benchmark.sh for n, unless it is there.
+// A larger one makes each launch slower, and one that is lowered can stop a device for ever.
+static void dp_raise(tmap_u32 n) {
+    size_t pending = n < 8192 ? 1 << 15 : n < 32768 ? 1 << 16 : 1 << 17;
+    while (pending > dp_pending &&
+           cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pending) != cudaSuccess) {
         (void)cudaGetLastError();
-        if ((pending /= 2) < PENDING_DEFAULT) return;
+        pending /= 2;
     }
+    if (pending > dp_pending) dp_pending = pending;
 }
 
 // Kernels that kernels launch: one for each region that is cut, in form MBR also one for each that
@@ -82,7 +90,7 @@ static void dp_try(sweep *s, job *j, size *z, double budget) {
     tmap_u64 lost = 1;
     bench_time time = {0, 0, 0};
     t.hash = 0, j->part = "dp";
-    if (job_wants(j) && dp_prepare(j, &of_ask) && j->children <= PENDING_RAISED) {
+    if (job_wants(j) && dp_prepare(j, &of_ask) && j->children <= DP_CHILDREN) {
         if (of_ask.poison) wrong(j, "pixels that ASK did not write", of_ask.poison);
         t = job_draw(j);
         lost = launches_lost(s);
@@ -111,8 +119,7 @@ static void dp_coarse(sweep *s, job j, size *z, int landscape, double budget) {
 
 static void sweep_dp(sweep *s, job j, size *z, int landscape) {
     const double budget = s->d.budget_ms / 4;
-    static int raised;
-    if (!raised++) dp_limit(PENDING_RAISED);
+    dp_raise(z->n);
     for (j.variant = DP_SBR; j.variant <= FLAT_MBR; ++j.variant) {
         if (is_flat(j.variant)) {
             // Regions of some 16 to 128 pixels, and those of the best plan that recurses.

@@ -5,10 +5,10 @@
 #ifndef BENCH_ASK_PUBLISHED_H
 #define BENCH_ASK_PUBLISHED_H
 
-#include "ask_search.h"
+#include "ask_dp_sweep.h"
 
 #if BENCH_DP
-static const tmap_u32 published_threads[] = {256, 256, 256, 512, 512, 256};
+static const tmap_u32 published_threads[] = {256, 256, 256, 512, 512, 256, 512, 256};
 
 typedef struct published_job {
     const sweep *s;
@@ -30,11 +30,16 @@ static void published_run(void *context) {
     CHECK(ask_published_run(j->m, &j->how, j->s->out));
 }
 
+static int published_dp(int form) {
+    return form == TMAP_PUBLISHED_DP_SBR || form == TMAP_PUBLISHED_DP_MBR ||
+           form == TMAP_PUBLISHED_DP_SBR_RUN;
+}
+
 // Kernels that kernels launch, at most.
 static tmap_u64 published_children(tmap_u32 n, tmap_ask_params a, int form) {
     const tmap_u32 levels = levels_of(n, a);
     const tmap_u64 parts = tmap_region_parts(a.g, a.r, levels - 1);
-    return form == TMAP_PUBLISHED_DP_MBR ? 2 * parts * parts : parts * parts / (a.r * a.r) * 2;
+    return form != TMAP_PUBLISHED_DP_SBR ? 2 * parts * parts : parts * parts / (a.r * a.r) * 2;
 }
 
 // One subdivision by one form, verified and timed.
@@ -46,8 +51,7 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     memset(&j, 0, sizeof j);
     j.s = s, j.m = m;
     j.how.form = form, j.how.a = a, j.how.threads = published_threads[form], j.how.lost = s->lost;
-    if ((form == TMAP_PUBLISHED_DP_SBR || form == TMAP_PUBLISHED_DP_MBR) &&
-        published_children(m->nx, a, form) > 1u << 19)
+    if (published_dp(form) && published_children(m->nx, a, form) > 1u << 19)
         return; // more launches than a device keeps pending
     bench_key_text(&row, "part", "published");
     bench_key(&row, "size", "%u", m->nx);
@@ -58,6 +62,7 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
     }
     bench_key(&row, "threads", "%u", j.how.threads);
     if (!bench_wants(&s->d, &row)) return;
+    if (published_dp(form)) bench_key(&row, "pending", "%llu", (tmap_u64)dp_pending);
 #if TMAPI_PUBLISHED_GRAPHS
     if (form == TMAP_PUBLISHED_GRAPH) CHECK(tmap_published_graph_make(m, &j.how, s->out, &j.graph));
 #endif
@@ -92,6 +97,7 @@ static void sweep_published(sweep *s, const size *z, int landscape) {
     const int all = landscape ? params_listed(s, 1) : FEW, count = all + (int)COUNT(named);
     memcpy(others, few_candidates, sizeof few_candidates);
     memcpy(others + (landscape ? 0 : FEW), named, sizeof named);
+    dp_raise(z->n);
     for (int form = 0; form < TMAP_PUBLISHED_COUNT; ++form) {
         if (form == TMAP_PUBLISHED_GRAPH && !TMAPI_PUBLISHED_GRAPHS) continue;
         for (int i = 0; i < (form ? count : 1); ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // published_work.h: the three tests of the fractals' paper as published (papers/box_published.h),
-// by the bounding box and by lambda: rows `published_bb` and `published_lambda` of bench_fractal,
-// which stand beside `bb` and `lambda_block`. What they read, place by place what they must write,
+// by the bounding box, by lambda and by its variants 1 and 2 on tensor cores: rows `published_bb`,
+// `published_lambda`, `published_wmma1` and `_wmma2` of bench_fractal, which stand beside `bb`,
+// `lambda_block` and `wmma_fp16`. What they read, place by place what they must write,
 // and their times. No row has a limit: BB of the reduction reads every place.
 #ifndef BENCH_FRACTAL_PUBLISHED_WORK_H
 #define BENCH_FRACTAL_PUBLISHED_WORK_H
@@ -9,9 +10,10 @@
 #include "fractal_work.h"
 
 #include <threadmap/papers/box_published.h>
+#include <threadmap/papers/tensor.h>
 
 typedef struct published_job {
-    int task, map; // SW_U8, RD_I32 or CA_U8; TMAP_BOX_BB or TMAP_BOX_LAMBDA
+    int task, map; // SW_U8, RD_I32 or CA_U8; as for tmap_box_published_sw_u8
     tmap_u32 r, rho;
     void *in, *out; // the matrix before and after, or the sum; the state with its border
 } published_job;
@@ -86,10 +88,14 @@ static void published_verify(bench_row *row, published_job *j, tmap_u64 side) {
 // The rows of a test at one level of the gasket, if it fits the memory: both maps, by blocks of each
 // rho that the paper's authors have data of.
 static void published_task(bench_driver *d, int task, tmap_u32 r, bench_numbers rhos) {
+    enum { MAPS = 4 };
     static const struct {
         int map;
         const char *name;
-    } maps[2] = {{TMAP_BOX_BB, "published_bb"}, {TMAP_BOX_LAMBDA, "published_lambda"}};
+    } maps[MAPS] = {{TMAP_BOX_BB, "published_bb"},
+                    {TMAP_BOX_LAMBDA, "published_lambda"},
+                    {TMAP_BOX_PUBLISHED_WMMA1, "published_wmma1"},
+                    {TMAP_BOX_PUBLISHED_WMMA2, "published_wmma2"}};
     const tmap_nbb f = tmap_fractal_gasket();
     const tmap_u64 n = (tmap_u64)1 << r, side = task == CA_U8 ? n + 2 : n;
     const tmap_u64 need = side * side * tasks[task].size * (tmap_u64)tasks[task].matrices;
@@ -97,16 +103,22 @@ static void published_task(bench_driver *d, int task, tmap_u32 r, bench_numbers 
     published_job j = {task, 0, r, 0, NULL, NULL};
     size_t free_bytes, total;
     CHECK(cudaMemGetInfo(&free_bytes, &total));
-    for (int i = 0; i < 2 * rhos.count; ++i) {
-        bench_row row = bench_row_begin(d, tasks[task].work, maps[i % 2].name, "gasket");
+    for (int i = 0; i < MAPS * rhos.count; ++i) {
+        bench_row row = bench_row_begin(d, tasks[task].work, maps[i % MAPS].name, "gasket");
         tmap_box box;
-        j.map = maps[i % 2].map, j.rho = rhos.value[i / 2];
+        j.map = maps[i % MAPS].map, j.rho = rhos.value[i / MAPS];
+        const int tensor = j.map >= TMAP_BOX_PUBLISHED_WMMA1,
+                  four = j.map == TMAP_BOX_PUBLISHED_WMMA2;
+        const int form = four ? TMAP_TENSOR_WMMA2 : TMAP_TENSOR_WMMA1;
         bench_key(&row, "size", "%u", r);
         bench_key(&row, "rho", "%u", j.rho);
         bench_key_text(&row, "dtype", tasks[task].dtype);
         if (task == CA_U8) bench_key_text(&row, "rule", "B2S23");
-        if ((j.rho != 8 && j.rho != 16 && j.rho != 32) || n < j.rho ||
-            tmap_box_make(f, r, j.rho, j.map, &box) || !bench_wants(d, &row))
+        if ((j.rho != 8 && j.rho != 16 && j.rho != 32) || n < j.rho || (tensor && j.rho == 8) ||
+            (four && task == CA_U8) ||
+            (tensor ? tmap_tensor_box(f, r, j.rho, form, &box)
+                    : tmap_box_make(f, r, j.rho, j.map, &box)) ||
+            !bench_wants(d, &row))
             continue;
         if (need > free_bytes) {
             bench_left_out(&row, "%.1f GB", 1e-9 * (double)need);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The claims of the fractals' paper beside what was measured."""
-from .results import DTYPES, RHOS, WORKS, Results, least, pick, ratio, side
-from .text import CLAIMS, below, beside, between, claim, farthest, order, sig, stated, table, up_to
+from .results import DTYPES, ENGINE, FRACTALS, RHOS, WORKS, Results, least, pick, ratio, side
+from .text import CLAIMS, UNKNOWN, below, beside, between, claim, farthest, order, same, sig, stated, table, up_to
 
 # The largest levels of the paper: RD and CA ended one earlier for want of memory.
 PAPER_LEVELS = {"sw": 16, "rd": 15, "ca": 15}
@@ -50,6 +50,14 @@ def published_results(data):
     rows = data["fractal"].pick(work=tuple(WORKS), variant=("published_bb", "published_lambda"))
     return Results({"rows": [{**row, "variant": row["variant"].removeprefix("published_"), "dtype": DTYPES[row["work"]]}
                              for row in rows]})
+
+
+def published_tensor(data):
+    """The same for figure 11: shuffles and variants 1 and 2 on tensor cores, under the names of a block for each tile."""
+    names = {"published_lambda": {"variant": "lambda_block"},
+             **{f"published_wmma{form}": {"variant": "wmma_fp16", "form": form, "tiles_per_block": 1} for form in (1, 2)}}
+    return Results({"rows": [{**row, **names[row["variant"]], "dtype": DTYPES[row["work"]]}
+                             for row in data["fractal"].pick(work=tuple(WORKS), variant=tuple(names))]})
 
 
 def box_row(results, work, size, rho, variant, **more):
@@ -191,8 +199,8 @@ def claims_fig11(results):
         return f"variant {variant} over shuffles, {work.upper()}, {gpus}"
 
     def here(work, variant):
-        return f"{percents(found[work, variant])} " \
-               f"({percents(tensor_gains(results, work, variant, exact=True))})"
+        exact = tensor_gains(results, work, variant, exact=True)
+        return percents(found[work, variant]) + (f" ({percents(exact)})" if exact else "")
     for work, variant, gpus, percent in FIG11_GAINS:
         if found[work, variant]:
             rows.append(claim(title(work, variant, gpus), f"up to {percent}%", here(work, variant),
@@ -271,6 +279,49 @@ def beside_published(rows, published, launch):
             if row[0] not in theirs or row[0].startswith("× BB") and "tiles" in row[0]]
 
 
+def claims_box(data):
+    """The engine against a thread for each place of the box in its best blocks, where that takes 20 µs or more: a write
+    and a sum of integers at the largest level, and energies. `boxes`, if present, has these rows of both benches."""
+    rows, boxes = [], data["boxes"].rows
+    for bench, title in (("fractal", "two"), ("fractal3", "three")):
+        results, gains, energy = data[bench], {}, []
+        if boxes:
+            results = Results({"rows": [row for row in boxes if (row["domain"] in FRACTALS) == (bench == "fractal")]})
+        for work in ("sw", "rd"):
+            for domain in dict.fromkeys(row["domain"] for row in results.at(work)):
+                top = max((row["size"] for row in results.at(work, domain) if row["variant"] == "bb"), default=None)
+                bb, ours = (results.best(work, domain, top, names) for names in (("bb",), ENGINE))
+                if bb and ours and bb["ms"] >= 0.02:
+                    gains.setdefault(domain, []).append(sig(ratio(bb, ours)))
+                    if "millijoules" in bb and "millijoules" in ours:
+                        energy.append(bb["millijoules"] / ours["millijoules"])
+        if gains:
+            rows.append(claim(
+                "maps by language models (arXiv 2604.10387): × a thread for each place, two dimensions" if title == "two"
+                else "the same, three dimensions",
+                "up to 4833, energy 2890 times", ", ".join(f"{domain} {'/'.join(found)}" for domain, found in gains.items())
+                + f" (write/sum{f'; energy {sig(min(energy))} to {sig(max(energy))}' if energy else ''})", UNKNOWN,
+                "the abstract has no domains, sizes or blocks" if title == "two" else "the same"))
+    return rows
+
+
+def claims_ltl(data):
+    """Automata of radius r on a board: bench_ltl. Constant: the largest time and the least."""
+    rows = data["ltl"].pick(work="ltl")
+    n = max((row["size"] for row in rows), default=None)
+    ms = {name: {row["radius"]: row["ms"] for row in rows if row["size"] == n and row["variant"] == name}
+          for name in ("box", "sums")}
+    gains = {r: ms["box"][r] / ms["sums"][r] for r in ms["sums"] if r in ms["box"]}
+    if not gains:
+        return []
+    return [claim("Larger than Life (CAT, arXiv 2406.17284: tensor cores): × a thread for each cell", "up to 101 times",
+                  ", ".join(f"{sig(gain)} (r = {r})" for r, gain in gains.items() if r in (1, 4, 8, 16)) + f", n = {n}",
+                  up_to(gains.values(), 101), "sums of bytes, no tensor cores"),
+            claim("the same: constant time", "r = 1 to 16", f"{sig(min(ms['sums'].values()))} to "
+                  f"{sig(max(ms['sums'].values()))} ms",
+                  same(ms["sums"].values()))]
+
+
 def table_fractal_claims(data):
     """What the paper says of the gasket, beside what was measured here."""
     results, published = paper_results(data), published_results(data)
@@ -280,7 +331,14 @@ def table_fractal_claims(data):
         ours += beside_published(claims_fig7(results, form, launch), rows, f", {launch}")
     theirs = {title.replace(", tiles", f", {PUBLISHED}"): said for title, said in THEIR_DATA.items()}
     theirs[f"best ρ of BB, SW, RD, CA, {PUBLISHED}"] = THEIR_DATA["best ρ of BB, SW, RD, CA"]
-    return table(["gasket", *CLAIMS[1:]], beside(rows + ours + claims_fig11(results), {**theirs, **THEIR_DATA}))
+    data_of = {title: said for title, said in {**theirs, **THEIR_DATA}.items()
+               if not rows or not title.startswith("× BB") or PUBLISHED in title}  # once
+    tensor = claims_fig11(published_tensor(data))
+    theirs_too = {row[0] for row in tensor}
+    tensor = [[f"{row[0]}, {PUBLISHED}", *beside([row], data_of)[0][1:]] for row in tensor]
+    tensor += beside([row for row in claims_fig11(results) if row[0] not in theirs_too], data_of)
+    return table(["gasket", *CLAIMS[1:]], beside(rows + ours, data_of) + tensor + claims_box(data)
+                 + claims_ltl(data))
 
 
 def table_fractal_forms(data):
@@ -331,18 +389,26 @@ def claims_simplex(results):
         if not all(gains.values()):
             continue
         n = max(gains["blocks"])
-        roots = simplex_best(results, work, n, *ROOTS)
-        blocks, threads = (ratio(roots, simplex_best(results, work, n, name))
-                           for name in ("simplex_blocks", "simplex_threads"))
         rows.append(claim(
             f"× the bounding box in time, published roots, {title}",
             "less than in threads, by the roots", values(gains["published"])
-            + f"; n = {', '.join(map(str, gains['published']))}",
-            below(max(gains["published"].values()), max(space.values(), default=None)),
-            f"exact map, n = {n}: {sig(blocks)} (by blocks), {sig(threads)} times (by threads) as fast as the roots"))
+            + (f"; n = {', '.join(map(str, gains['published']))}" if work == "dummy3" else ""),
+            below(max(gains["published"].values()), max(space.values(), default=None))))
         rows.append(claim(
             f"× the bounding box in time, the exact map, {title}", "-",
             f"by blocks {values(gains['blocks'])}; by threads {values(gains['threads'])}"))
+    gains = {title: simplex_spans(results, work, ("simplex_h",)) for work, title in SIMPLEX_WORKS.items()}
+    if all(gains.values()):
+        best = [ratio(simplex_best(results, work, n, *ROOTS, "simplex_blocks", "simplex_threads"),
+                      simplex_best(results, work, n, "simplex_h")) for work in SIMPLEX_WORKS for n in gains[title]]
+        most = [max(found.values()) for found in gains.values()]
+        small = [gain for work in SIMPLEX_WORKS for gain in simplex_spans(results, work, ("simplex_h",), rho=4).values()]
+        rows.append(claim("× the bounding box in time, map H (FGCS 2023, arXiv 2208.11617)", "1.3 to 6.0",
+                          "; ".join(f"{title} {values(found)}" for title, found in gains.items())
+                          + (f"; ρ = 4 for both, at most {sig(max(small))}" if small else ""),
+                          between(farthest(most, 3), 1.3, 6), "1536 / ρ is no power of two: the grid is that of 2048"))
+        rows.append(claim("map H is the fastest, 3-simplices", "yes", f"{sig(min(best))} to {sig(max(best))} times the "
+                          "speed of the fastest other map", order((gain, 1) for gain in best)))
     gains = {title: simplex_spans(results, work, ROOTS, rho=4) for work, title in SIMPLEX_WORKS.items()}
     if all(gains.values()):
         n = max(max(found) for found in gains.values())

@@ -157,7 +157,7 @@ def n_0(results, work, domain):
 def load(folder):
     """{bench: Results} of a folder."""
     found = Data()
-    for name in ("fractal", "fractal3", "fig11", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
+    for name in ("fractal", "fractal3", "fig11", "boxes", "ltl", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
                  "flood", "label3", "granularity", "ask", "ask3", "near", "cpu", "peers_pairs",
                  "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near",
                  "peers_python"):

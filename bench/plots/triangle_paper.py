@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The claims of the paper about triangles beside what was measured."""
-from .results import Results
-from .text import (CLAIMS, NOTHING, UNKNOWN, beside, between, claim, order, same, sig, span, stated, table,
+from .results import Results, pick
+from .text import (CLAIMS, NOTHING, UNKNOWN, beside, between, claim, farthest, order, same, sig, span, stated, table,
                    up_to, whole)
 
 PAPER_RHO, PAPER_N = 16, 30720  # blocks of 16 x 16, N up to 30720
 PAPER_MAPS = ("ltm_sqrt", "ltm_newton", "ltm_rsqrt", "rb", "rec", "utm")  # which it gives times of
 TRIANGLE_NAMES = {"ltm_sqrt": "LTM-X", "ltm_newton": "LTM-N", "ltm_rsqrt": "LTM-R",
-                  "ltm_exact": "exact", "rb": "RB", "rec": "REC", "utm": "UTM",
+                  "ltm_exact": "exact", "rb": "RB", "rec": "REC", "utm": "UTM", "h": "H",
                   "utm_blocks": "UTM, blocks", "utm_blocks_sqrt": "UTM, blocks, sqrt",
                   "utm_blocks_rsqrt": "UTM, blocks, rsqrt"}
 
@@ -33,8 +33,10 @@ def triangle_rows(results, d, n=None, variant=None, rho=PAPER_RHO):
             and rho in (None, row.get("rho")) and "i" in row]
 
 
-def triangle_sizes(results, most=PAPER_N, d=0):
-    found = {row["size"] for row in triangle_rows(results, d, variant="bb")}
+def triangle_sizes(results, most=PAPER_N, d=0, steps=False):
+    """The sizes at which all maps were measured; with `steps`, those of REC alone, too."""
+    found, every = ({row["size"] for row in triangle_rows(results, d, variant=name)} for name in ("bb", "rb"))
+    found = found if steps else found & every or found
     return sorted(n for n in found if n <= most) or sorted(found)
 
 
@@ -87,7 +89,7 @@ class Claims:
 
     def __init__(self, results, d=0):
         self.results, self.rows = results, []
-        self.sizes = triangle_sizes(results, d=d)
+        self.sizes, self.steps = (triangle_sizes(results, d=d, steps=steps) for steps in (False, True))
         self.n, self.edm = self.sizes[-1], (1, 2, 3, 4)
 
     def gain(self, variant, d=0, at=None):
@@ -97,9 +99,10 @@ class Claims:
         return triangle_span(self.results, dims, variant, self.sizes)
 
     def ahead(self, variant, dims):
-        """The first N from which on a map is ahead of BB in all of these."""
-        return next((m for m in self.sizes if all((self.gain(variant, d, k) or 0) > 1
-                                                  for k in self.sizes if k >= m for d in dims)), None)
+        """The first N from which on a map is ahead of BB in all of these, where it was measured."""
+        known = [n for n in self.steps if all(self.gain(variant, d, n) for d in dims)]
+        return next((m for m in known if all(self.gain(variant, d, k) > 1
+                                             for k in known if k >= m for d in dims)), None)
 
     def crossings(self, variant):
         """Between which N a map overtakes BB in EDM: {(last N behind, first N ahead): [d]}."""
@@ -107,7 +110,7 @@ class Claims:
         for d in self.edm:
             ahead = self.ahead(variant, (d,))
             if ahead and ahead > self.sizes[0]:
-                before = max(n for n in self.sizes if n < ahead)
+                before = max(n for n in self.steps if n < ahead and self.gain(variant, d, n))
                 found.setdefault((before, ahead), []).append(d)
         return found
 
@@ -137,7 +140,7 @@ def claims_of_roots(c):
         found = c.gain(variant)
         if found:
             c.add(f"Fig. 3: {TRIANGLE_NAMES[variant]}, dummy", f"I = {said}", sig(found),
-                  stated(found, said), "the start of blocks hides the map")
+                  stated(found, said), "the start of blocks hides the map" if variant == "ltm_sqrt" else "the same")
     found = [c.gain(v) for v, _ in roots]
     if all(found):
         c.add("Fig. 3: LTM-R is ahead of BB, LTM-X behind", "yes", ", ".join(
@@ -169,8 +172,7 @@ def claims_of_dummy(c):
     c.add("Fig. 5: REC, dummy", "behind BB at every N",
           span(rec) + (f", ahead from N = {ahead} on" if ahead else ""),
           order((1, gain) for gain, in c.at_all("rec")),
-          "7 to 13 launches in turn, some 3 µs each, up to N = 2048; beyond, its blocks take longer than "
-          "LTM's, cause not measured")
+          "7 to 13 launches in turn, some 3 µs each, up to N = 2048")
     ns = {v: block_ns(found[0]) for v in ("utm", "ltm_exact")
           for found in [triangle_rows(c.results, 0, c.n, v)] if found}
     ahead = c.ahead("utm", (0,))
@@ -253,8 +255,7 @@ def claims_of_model(c):
           order((k, 1) for k in theirs),
           "verdict of the paper's set-up and maps" + "".join(
               f" (its table, untimed there, has {row['k']:.3f} at N = {row['size']}, {work_of(row['d'])})"
-              for row in table_k)
-          + "; BB's time varies from run to run")
+              for row in table_k))
     found = {d: [triangle_gain(c.results, d, c.n, "ltm_exact", rho) for rho in (8, 16, 32)] for d in (0, 4)}
     if all(gain for gains in found.values() for gain in gains):
         c.add("equation 11: I does not depend on ρ", "yes", "exact map, ρ = 8, 16, 32: " + "; ".join(
@@ -313,7 +314,7 @@ def claims_of_forms(c):
     """What the paper tries, expects or rejects without a figure."""
     works = (0, 1, 4)
     bytes_of_table = 2 * -(-c.n // PAPER_RHO) * (-(-c.n // PAPER_RHO) + 1)
-    for d in works:
+    for d in works[:2]:
         by_table, root = c.gain("ltm_table", d), c.gain("ltm_sqrt", d)
         c.add(f"maps by a table, {work_of(d)}", "as slow as LTM-X",
               f"{sig(by_table)}, LTM-X {sig(root)}" if by_table and root else "",
@@ -341,7 +342,45 @@ def claims_of_forms(c):
               "the cause", "without (with) conditionals: " + "; ".join(
                   f"{work_of(d)}: {sig(printed)} ({sig(repaired)})" for d, printed, repaired in found)
               + f"; without, {whole(missed)} of {whole(c.n * (c.n + 1) // 2)} cells are missed",
-              None, "scattered writes take EDM's time; as printed, in single precision, right up to N = 4096")
+              None, "scattered writes take EDM's time")
+
+
+# Works of bench/triangle/triangle_works.h. The authors' V100: commit 45e2dc3, 2-simplex/test0-map/data/
+# 2s-test0-map-teslav100_B32.dat, N = 32768, ρ = 32: BB 1.489 ms, UTM 0.749, RB 0.750, LTM by any root 0.751.
+MORE_WORKS = {"zero": "the map alone", "life": "the Game of Life", "collide": "collisions",
+              "edm_shared": "EDM-4D in shared memory"}
+
+
+def claims_of_works(c):
+    """Works that a td-problem may be, and the map of 2023 in all works; at N = c.n."""
+    gains = {title: {row["variant"]: row["i"] for row in pick(c.results.at(work), size=c.n, rho=PAPER_RHO) if "i" in row}
+             for work, title in MORE_WORKS.items()}
+    gains = {title: found for title, found in gains.items() if {"h", "ltm_rsqrt", "rb"} <= set(found)}
+    for d in (0, *c.edm):
+        found = {v: c.gain(v, d) for v in (*PAPER_MAPS, "ltm_exact", "h")}
+        if found["h"]:
+            gains[work_of(d)] = {v: i for v, i in found.items() if i}
+    if not gains:
+        return
+    h = {work: found["h"] for work, found in gains.items()}
+    ends = [pick_of(h, key=h.get) for pick_of in (min, max)]
+    c.add("map H (FGCS 2023, arXiv 2208.11617), 2-simplices", "1.2 to 2.0", " to ".join(
+        f"{sig(h[work])} ({work})" for work in ends), between(farthest(h.values(), 1.5), 1.2, 2.0),
+          "a launch for each bit of N / ρ")
+    best = {work: found["h"] / max(i for v, i in found.items() if v != "h") for work, found in gains.items()}
+    c.add("map H is on par with the fastest", "on par", f"{sig(min(best.values()))} to {sig(max(best.values()))} times "
+          "the speed of the fastest other map", same([1, *best.values()]))
+    shared = gains.pop(MORE_WORKS["edm_shared"], None)
+    more = {title: found for title, found in gains.items() if title in MORE_WORKS.values()}
+    if more:
+        c.add("I of LTM-R, RB, REC, UTM", "-; data (V100): the map alone 1.98, 1.99, -, 1.99", "; ".join(
+            f"{title} " + ", ".join(sig(found.get(v)) for v in ("ltm_rsqrt", "rb", "rec", "utm"))
+            for title, found in more.items()), None)
+    if shared:
+        c.add("EDM-4D in shared memory: LTM is the fastest (arXiv 1609.01490)", "yes", ", ".join(
+            f"{TRIANGLE_NAMES[v]} {sig(shared[v])}" for v in ("ltm_rsqrt", "rb", "rec") if v in shared),
+              order((shared["ltm_rsqrt"], shared[v]) for v in ("rb", "rec") if v in shared),
+              "a block of RB may have cells of both halves")
 
 
 def measured(data):
@@ -368,7 +407,7 @@ def table_triangle_claims(data):
         return NOTHING
     c, published = Claims(results), claims_as_published(results)
     for claims in (claims_of_roots, claims_of_dummy, claims_of_edm, claims_of_model,
-                   claims_of_outlook, claims_of_forms):
+                   claims_of_outlook, claims_of_forms, claims_of_works):
         claims(c)
     theirs = {row[0] for row in published if row[3] != "-"}
     ours = [row for row in c.rows if f"{row[0]}, as published" not in theirs]

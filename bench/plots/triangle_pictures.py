@@ -26,7 +26,7 @@ def draw_triangle(pyplot, data):
     """Each map over the bounding box, against n."""
     results = data["triangle"]
     groups = {key: rows for key, rows in triangle_groups(results).items()
-              if any(row["variant"] == "bb" for row in rows)}  # the others have no bounding box
+              if key[0] in ("dummy", "edm")}
     columns = min(len(groups), 3)
     lines = -(-len(groups) // columns)
     figure, grid = pyplot.subplots(lines, columns, figsize=(9, 2.9 * lines + 1.2), squeeze=False, sharey=True)
@@ -36,7 +36,7 @@ def draw_triangle(pyplot, data):
     for axes, (key, rows) in zip(grid.flat, groups.items()):
         def best(n, variant, among=rows):
             return least(pick(among, size=n, variant=variant))
-        sizes = sorted({row["size"] for row in rows})
+        sizes = triangle_sizes(results, 1 << 20) or sorted({row["size"] for row in rows})
         for name, title, colour, marker in DRAWN:
             curve(axes, [(n, ratio(best(n, "bb"), best(n, name))) for n in sizes], label=title,
                   color=colour, marker=marker)

@@ -5,6 +5,7 @@
 //     bb                    a block for each tile of the cube, which leaves without a cell in it
 //     simplex_blocks        a block for each tile of the simplex, by tmap_simplex_map
 //     simplex_threads       a thread for each triple, by tmap_simplex_map
+//     simplex_h             map H, in a grid of its own
 //     simplex_published     simplex_blocks by the published roots, in single precision
 //     simplex_published_f64 the same in double precision
 //
@@ -14,13 +15,15 @@
 // value and every other place is untouched, and no cell is written twice.
 #include "../driver.h"
 
+#include <threadmap/papers/simplex_h.h>
 #include <threadmap/papers/simplex_published.h>
 
 // ---- the kernels --------------------------------------------------------------------------------
 
-enum { BB, BLOCKS, THREADS, PUBLISHED, PUBLISHED_F64, VARIANTS };
-static const char *const variant_names[] = {"bb", "simplex_blocks", "simplex_threads",
-                                            "simplex_published", "simplex_published_f64"};
+enum { BB, BLOCKS, THREADS, H, PUBLISHED, PUBLISHED_F64, VARIANTS };
+static const char *const variant_names[] = {
+    "bb",        "simplex_blocks",    "simplex_threads",
+    "simplex_h", "simplex_published", "simplex_published_f64"};
 enum { SIMPLEX_BLOCK = 256, POISON_BYTE = 0x5a }; // threads of a block of simplex_threads
 
 // The value of a cell, which no other cell of its row, column or layer has.
@@ -37,6 +40,10 @@ TMAP_DEVICE int simplex_cell(int variant, tmap_u32 n, tmap_triple *cell) {
         return cell->i < n;
     }
     if (variant == BB && (tile.j > tile.i || tile.k > tile.j)) return 0;
+    if (variant == H) {
+        const tmap_xy at = {blockIdx.x, blockIdx.y};
+        if (!tmap_simplex_h3_map(at, blockIdx.z, 2 * gridDim.x, &tile)) return 0;
+    }
     if (variant == BLOCKS) tile = tmap_simplex_map(blockIdx.x);
     if (variant == PUBLISHED) tile = tmap_simplex_published_f32(blockIdx.x);
     if (variant == PUBLISHED_F64) tile = tmap_simplex_published_f64(blockIdx.x);
@@ -66,6 +73,7 @@ TMAP_DEVICE int simplex_cell(int variant, tmap_u32 n, tmap_triple *cell) {
 SIMPLEX_KERNELS(bb, BB)
 SIMPLEX_KERNELS(blocks, BLOCKS)
 SIMPLEX_KERNELS(threads, THREADS)
+SIMPLEX_KERNELS(h, H)
 SIMPLEX_KERNELS(published, PUBLISHED)
 SIMPLEX_KERNELS(published_f64, PUBLISHED_F64)
 
@@ -75,6 +83,7 @@ static const simplex_kernel kernels[VARIANTS][3] = {
     {dummy_bb, write_bb, add_bb},
     {dummy_blocks, write_blocks, add_blocks},
     {dummy_threads, write_threads, add_threads},
+    {dummy_h, write_h, add_h},
     {dummy_published, write_published, add_published},
     {dummy_published_f64, write_published_f64, add_published_f64}};
 
@@ -111,6 +120,10 @@ static void job_run(void *context) {
     const tmap_u32 tiles = (j->n + j->rho - 1) / j->rho;
     dim3 grid((unsigned)tmap_simplex_cells(tiles)), block(j->rho, j->rho, j->rho);
     if (j->variant == BB) grid = dim3(tiles, tiles, tiles);
+    if (j->variant == H) {
+        grid.x = grid.y = tmap_simplex_h3_half(tiles);
+        grid.z = tmap_simplex_h3_planes(2 * grid.x);
+    }
     if (j->variant == THREADS) {
         block = dim3(SIMPLEX_BLOCK);
         grid.x = (unsigned)((tmap_simplex_cells(j->n) + SIMPLEX_BLOCK - 1) / SIMPLEX_BLOCK);
@@ -156,6 +169,7 @@ static void sweep_one(sweep *s, tmap_u32 n, tmap_u32 rho) {
             row.unit = "Gcell/s", row.each = 1e-6 * cells;
             if (j.work == WRITE) row.limit_ms = 1e-9 * 4 * cells / s->d.ceilings.fill_tbs;
             bench_time_row(&row, job_run, &j);
+            bench_energy_row(&s->d, &row, job_run, &j);
             if (j.variant == BB) bb_ms = row.time.ms;
             bench_key(&row, "threads", "%llu", j.threads);
             bench_key(&row, "useful", "%.4g", cells / (double)j.threads);

@@ -9,9 +9,7 @@
 // rows have their number, missed_cells, which two counts must agree on, and all the others must be
 // right.
 #include "gram_work.h"
-#include "triangle_maps.h"
-
-#include "../../tests/triangle/pdist_check.h"
+#include "triangle_works.h"
 
 typedef struct sweep {
     bench_driver d;
@@ -27,10 +25,15 @@ typedef struct sweep {
 typedef struct job {
     sweep *s;
     int variant, wide, layout;
-    tmap_u32 n, rho, d; // d = 0: the dummy
+    tmap_u32 n, rho, d; // d = 0: the dummy; of maps also a work of triangle_works.h
     int metric;
     void *workspace; // of tmap_pdist_f32_products, or null
 } job;
+
+// Where a work of bytes has its input: behind its output.
+static unsigned char *job_bytes(const job *j) {
+    return (unsigned char *)j->s->out + (tmap_u64)j->n * j->n;
+}
 
 static const char *const layout_names[] = {"?", "condensed", "square", "lower"};
 
@@ -38,10 +41,11 @@ static void job_run(void *context) {
     job *j = (job *)context;
     const tmap_pdist_points points = {j->s->points, j->n, j->d};
     if (j->variant >= 0)
-        triangle_launch(j->variant, (int)j->d, j->n, j->rho, 1,
-                        triangle_is_published(j->variant) ? (const float *)j->s->fours
-                                                          : j->s->arrays,
-                        j->s->out);
+        triangle_run(j->variant, j->d, j->n, j->rho, 1,
+                     triangle_is_published(j->variant) ? (const float *)j->s->fours
+                     : j->d == TRIANGLE_LIFE           ? (const float *)job_bytes(j)
+                                                       : j->s->arrays,
+                     j->s->out);
     else if (j->wide)
         CHECK(tmap_pdist_f64(points, j->metric, j->layout, (double *)j->s->out, 0));
     else
@@ -77,31 +81,49 @@ static __global__ void check_packed(int variant, const float *points, tmap_u64 n
 static void make_points(sweep *s, tmap_u32 n, tmap_u32 d, int wide) {
     check_points<<<256, 256>>>(n, d, wide, n + d, s->points);
     CHECK(cudaGetLastError());
-    if (wide || d > 4) return;
+    if (wide || d > 4 || !d) return;
     turn<<<(unsigned)(((tmap_u64)n * d + 255) / 256), 256>>>(s->points, n, d, s->arrays,
                                                              (float *)s->fours);
     CHECK(cudaGetLastError());
 }
 
-// Runs a job once on poisoned memory and compares every pair; the dummy is verified as EDM-1D,
-// whose map it has. Ends the run where one is wrong; returns how many are for UTM as printed beyond
+// Runs a job whose output is bytes once on poisoned memory and compares every place.
+static void job_verify_bytes(bench_row *row, job j) {
+    sweep *s = j.s;
+    make_points(s, j.n, triangle_coordinates(j.d), 0);
+    CHECK(cudaMemset(s->out, CHECK_POISON_BYTE, (tmap_u64)j.n * j.n));
+    if (j.d == TRIANGLE_LIFE) triangle_life_begin<<<1024, 256>>>(j.n, job_bytes(&j));
+    job_run(&j);
+    triangle_check_bytes<<<1024, 256>>>(j.d, j.n, job_bytes(&j), s->points,
+                                        (const unsigned char *)s->out, CHECK_POISON_BYTE,
+                                        bench_counter());
+    bench_verify(row, bench_count(), "places");
+}
+
+// Runs a job once on poisoned memory and compares every pair; the dummy and the map alone are
+// verified as EDM-1D, whose map they have. Ends the run where one is wrong; returns how many are for UTM as printed beyond
 // its range, else 0.
 static tmap_u64 job_verify(bench_row *row, job j) {
     sweep *s = j.s;
     check_result result;
     tmap_u64 bytes;
-    if (j.d == 0) j.d = 1;
+    if (j.variant >= 0 && (j.d == TRIANGLE_LIFE || j.d == TRIANGLE_COLLIDE)) {
+        job_verify_bytes(row, j);
+        return 0;
+    }
+    if (j.d == 0 || (j.variant >= 0 && j.d == TRIANGLE_ZERO)) j.d = 1;
+    const tmap_u32 d = j.variant >= 0 ? triangle_coordinates(j.d) : j.d;
     bytes = tmap_pdist_values(j.n, j.layout) << (2 + j.wide);
     if (triangle_is_published(j.variant)) bytes = 4 * tmap_triangle_cells(j.n) + 4;
-    make_points(s, j.n, j.d, j.wide);
+    make_points(s, j.n, d, j.wide);
     CHECK(cudaMemset(s->out, CHECK_POISON_BYTE, bytes));
     CHECK(cudaMemset(s->check, 0, sizeof *s->check));
     job_run(&j);
     const unsigned rows = j.n < 65535 ? j.n : 65535;
     if (triangle_is_published(j.variant))
-        check_packed<<<rows, 128>>>(j.variant, s->points, j.n, j.d, s->out, s->check);
+        check_packed<<<rows, 128>>>(j.variant, s->points, j.n, d, s->out, s->check);
     else
-        check_pdist<<<dim3(rows, 4), 128>>>(s->points, j.wide, j.n, j.d, s->out, j.metric, j.layout,
+        check_pdist<<<dim3(rows, 4), 128>>>(s->points, j.wide, j.n, d, s->out, j.metric, j.layout,
                                             s->check);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(&result, s->check, sizeof result, cudaMemcpyDeviceToHost));
@@ -126,7 +148,7 @@ static double limit_ms(const job *j) {
 static triangle_waste count_blocks(bench_row *row, job *j, triangle_blocks want, tmap_u64 missed) {
     triangle_waste got;
     CHECK(cudaMemset(j->s->waste, 0, sizeof got));
-    triangle_launch(j->variant, TRIANGLE_COUNT, j->n, j->rho, 1, NULL, (float *)j->s->waste);
+    triangle_run(j->variant, TRIANGLE_COUNT, j->n, j->rho, 1, NULL, (float *)j->s->waste);
     CHECK(cudaMemcpy(&got, j->s->waste, sizeof got, cudaMemcpyDeviceToHost));
     if (got.blocks != want.all || (got.wasted != want.wasted && !missed) ||
         got.blocks * j->rho * j->rho + missed != got.idle + tmap_triangle_cells(j->n))
@@ -140,14 +162,15 @@ static triangle_waste count_blocks(bench_row *row, job *j, triangle_blocks want,
 // Verifies, times and records a map. bb_ms: of the bounding box, or 0: it has not been timed.
 static void record_map(bench_row *row, job *j, double bb_ms) {
     sweep *s = j->s;
-    const triangle_blocks blocks =
-        triangle_launch(j->variant, (int)j->d, j->n, j->rho, 0, NULL, NULL);
+    const triangle_blocks blocks = triangle_run(j->variant, j->d, j->n, j->rho, 0, NULL, NULL);
     const double rows = tmap_triangle_tile_rows(j->n, j->rho), most = 2 * rows / (rows + 1);
     const double threads = (double)blocks.all * j->rho * j->rho;
     const tmap_u64 missed = job_verify(row, *j);
     const triangle_waste waste = count_blocks(row, j, blocks, missed);
-    if (j->d) row->limit_ms = limit_ms(j);
+    if (triangle_coordinates(j->d))
+        row->limit_ms = limit_ms(j) / (j->d == TRIANGLE_COLLIDE ? 4 : 1);
     bench_time_row(row, job_run, j);
+    bench_energy_row(&s->d, row, job_run, j);
     if (j->variant == TRIANGLE_REC_RECURSIVE)
         bench_verify(row, triangle_lost_count(), "launches were lost");
     bench_key(row, "threads", "%.0f", threads);
@@ -171,13 +194,15 @@ static void sweep_maps(sweep *s, tmap_u32 n, tmap_u32 d) {
         job j = {s, 0, 0, TMAP_PAIRS_LOWER, n, s->rho.value[r], d, TMAP_PDIST_EUCLIDEAN, NULL};
         double bb_ms[2] = {0, 0}; // ours, and as published
         for (j.variant = 0; j.variant < TRIANGLE_VARIANT_COUNT; ++j.variant) {
-            bench_row row = bench_row_begin(&s->d, d ? "edm" : "dummy",
+            bench_row row = bench_row_begin(&s->d, triangle_work_name(d),
                                             triangle_variant_name(j.variant), "triangle");
             bench_key(&row, "size", "%u", n);
             bench_key(&row, "rho", "%u", j.rho);
-            bench_key(&row, "d", "%u", d);
-            bench_key_text(&row, "dtype", "f32");
+            bench_key(&row, "d", "%u", triangle_coordinates(d));
+            bench_key_text(&row, "dtype",
+                           d == TRIANGLE_LIFE || d == TRIANGLE_COLLIDE ? "u8" : "f32");
             double *bb = &bb_ms[triangle_is_published(j.variant)];
+            if (d >= TRIANGLE_ZERO && (j.rho != 16 || !triangle_more(j.variant, d))) continue;
             if (!triangle_has(j.variant, j.rho, d) || !triangle_in_range(j.variant, n, j.rho) ||
                 !bench_wants(&s->d, &row))
                 continue;
@@ -291,6 +316,8 @@ int main(int argc, char **argv) {
     sweep_begin(&s);
     for (int d = 0; d < s.coordinates.count; ++d)
         for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], s.coordinates.value[d]);
+    for (tmap_u32 d = TRIANGLE_ZERO; d < TRIANGLE_WORKS; ++d)
+        for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], d);
     for (int i = 0; i < s.pdist.count; ++i) sweep_pdist(&s, s.pdist.value[i]);
     for (int i = 0; i < s.gram.count; ++i) gram_sweep(&s.d, s.gram.value[i], s.out);
     return bench_end(&s.d);

@@ -15,6 +15,7 @@
 #include "../driver.h"
 #include "triangle_rec.h"
 
+#include <threadmap/papers/simplex_h.h>
 #include <threadmap/triangle/condensed.h>
 
 // X(name, kind): the variants, as they are named in results; and those whose kernels are here.
@@ -31,6 +32,7 @@
     X(ltm_table, LTM_TABLE) \
     X(rb, RB) \
     X(rec, REC) \
+    X(h, H) \
     X(utm, UTM) \
     X(utm_printed, UTM_PRINTED) \
     X(utm_blocks, UTM_BLOCKS) \
@@ -72,7 +74,7 @@ static inline const char *triangle_variant_name(int variant) {
 }
 
 // A launch: n rows of cells; for REC the partition and the level of this launch, k for the diagonal
-// pass; for LTM by a table the table.
+// pass; for H its first row of blocks, as `level`, and how many it has, rec.m; for LTM by a table the table.
 typedef struct triangle_size {
     tmap_u32 n, level;
     tmap_triangle_rec rec;
@@ -127,6 +129,10 @@ static __device__ __forceinline__ int triangle_cell(const int form, triangle_siz
             if (x > y) return 0;
             block = tmap_triangle_rec_diagonal(s.rec, x, y, blockIdx.z);
         }
+    }
+    if (variant == TRIANGLE_H) {
+        block = tmap_simplex_h2_map(x, y, s.rec.m);
+        block.i += s.level, block.j += s.level;
     }
     cell->i = block.i * rho + threadIdx.y;
     cell->j = block.j * rho + threadIdx.x;
@@ -255,11 +261,8 @@ static triangle_blocks triangle_launch_recursive(int d, tmap_u32 n, tmap_u32 rho
 
 // Launches a variant on n rows by blocks of rho x rho: once, or REC k + 1 times, one after the
 // other in the stream. run = 0: only counts.
-static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 rho, int run,
-                                       const float *points, float *out) {
-    if (variant == TRIANGLE_REC_RECURSIVE)
-        return triangle_launch_recursive(d, n, rho, run, points, out);
-    triangle_kernel kernel = triangle_kernels[variant][d];
+static triangle_blocks triangle_launch(int variant, triangle_kernel kernel, tmap_u32 n,
+                                       tmap_u32 rho, int run, const float *points, float *out) {
     variant = triangle_map_of(variant);
     tmap_u32 rows = tmap_triangle_tile_rows(n, rho);
     tmap_u64 tiles = tmap_triangle_tiles(n, rho), threads = (tmap_u64)rho * rho;
@@ -274,6 +277,16 @@ static triangle_blocks triangle_launch(int variant, int d, tmap_u32 n, tmap_u32 
     }
     if (variant == TRIANGLE_UTM || variant == TRIANGLE_UTM_PRINTED)
         grid = dim3((unsigned)((tmap_triangle_cells(n) + threads - 1) / threads));
+    if (variant == TRIANGLE_H) { // a trapezoid for each bit of the rows
+        count.all = count.launches = 0;
+        for (; s.level < rows; s.level += tmap_simplex_h2_columns(rows - s.level)) {
+            const tmap_xy h = tmap_simplex_h2_grid(s.rec.m = rows - s.level);
+            if (run) kernel<<<dim3(h.x, h.y), block>>>(s, points, out);
+            CHECK(cudaGetLastError());
+            count.all += (tmap_u64)h.x * h.y, ++count.launches;
+        }
+        return count;
+    }
     if (variant != TRIANGLE_REC) {
         count.all = (tmap_u64)grid.x * grid.y;
         if (box) count.wasted = tmap_triangle_cells_strict(rows);

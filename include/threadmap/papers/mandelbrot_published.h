@@ -10,11 +10,16 @@
 //     ask_mbr     the same; filling and leaves are kernels with several blocks for each region
 //     dp_sbr      dynamic parallelism: a block launches a kernel for the children of its region
 //     dp_mbr      the same; filling and leaves are launches, too (Adinetz, 2014)
+//     ask_sbr_run ask_sbr as its authors ran it: a table has a region that subdivides, and the grid
+//                 its children
+//     dp_sbr_run  dp_sbr as its authors ran it: filling and leaves are launches of one block; no
+//                 launch waits for another
 //     graph       ask_sbr; a conditional node of a CUDA graph is the level loop, without the host
 //
 // The library's own forms are adaptive/mandelbrot.h and mandelbrot_dp.h; the bench compares them.
 //
-// Source: Quezada, Navarro, Romero, Aguilera, FGCS 145 (2023), sections 3, 5 and 6.
+// Source: Quezada, Navarro, Romero, Aguilera, FGCS 145 (2023), sections 3, 5 and 6; what was run:
+// github.com/temporal-hpc/GPU-dynamic-parallelism, commit a905ba7.
 #ifndef TMAP_PAPERS_MANDELBROT_PUBLISHED_H
 #define TMAP_PAPERS_MANDELBROT_PUBLISHED_H
 
@@ -26,10 +31,12 @@ typedef enum tmap_mandelbrot_published {
     TMAP_PUBLISHED_ASK_MBR,
     TMAP_PUBLISHED_DP_SBR, // -rdc=true, as mandelbrot_dp.h
     TMAP_PUBLISHED_DP_MBR, // -rdc=true
-    TMAP_PUBLISHED_GRAPH   // CUDA 12.4 or later
+    TMAP_PUBLISHED_ASK_SBR_RUN,
+    TMAP_PUBLISHED_DP_SBR_RUN, // -rdc=true
+    TMAP_PUBLISHED_GRAPH       // CUDA 12.4 or later
 } tmap_mandelbrot_published;
 
-#define TMAP_PUBLISHED_COUNT 6
+#define TMAP_PUBLISHED_COUNT 8
 
 // "published_exhaustive", "published_ask_sbr", ..., "graph_conditional"; "?" for other numbers.
 TMAP_FN const char *tmap_published_name(int form) {
@@ -39,6 +46,8 @@ TMAP_FN const char *tmap_published_name(int form) {
     case TMAP_PUBLISHED_ASK_MBR: return "published_ask_mbr";
     case TMAP_PUBLISHED_DP_SBR: return "published_dp_sbr";
     case TMAP_PUBLISHED_DP_MBR: return "published_dp_mbr";
+    case TMAP_PUBLISHED_ASK_SBR_RUN: return "published_ask_sbr_run";
+    case TMAP_PUBLISHED_DP_SBR_RUN: return "published_dp_sbr_run";
     case TMAP_PUBLISHED_GRAPH: return "graph_conditional";
     default: return "?";
     }
@@ -167,6 +176,22 @@ static __global__ void __launch_bounds__(512)
     tmapi_published_ask(&p, form, blockIdx.x);
 }
 
+// As its authors ran it: region (y, z) of the children of entry x, or of level 0. The table gets a
+// region that subdivides.
+static __global__ void __launch_bounds__(512) tmapi_published_ask_run_kernel(tmapi_published p) {
+    const tmap_u32 r = p.domain.r, y = blockIdx.y, z = blockIdx.z;
+    const tmap_u64 scalar =
+        p.read ? tmapi_ask_child(2, r, p.read[blockIdx.x], z * r + y) : tmapi_ask_pack(2, y, z, 0);
+    tmap_ask_region region;
+    int dwell;
+    if (!tmapi_published_region(&p, scalar, &region)) return;
+    if (!tmapi_published_uniform(&p, &region, &dwell)) dwell = -1;
+    if (dwell >= 0 || p.level + 1 == p.domain.levels)
+        tmapi_published_pixels(&p, &region, dwell, threadIdx.x, blockDim.x);
+    else if (threadIdx.x == 0)
+        p.write[atomicAdd(&p.counts->subdivided, 1u)] = scalar;
+}
+
 // MBR: gridDim.y blocks for each region of a list. fills: 1 to fill, 0 to compute leaves.
 static __global__ void __launch_bounds__(512) tmapi_published_finish(tmapi_published p, int fills) {
     const tmap_u64 scalar = fills ? p.fills[blockIdx.x].scalar : p.leaves[blockIdx.x];
@@ -214,6 +239,28 @@ static __global__ void __launch_bounds__(512)
         if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull);
     }
 }
+
+// SBR as its authors ran it.
+static __global__ void __launch_bounds__(512)
+    tmapi_published_dp_run_kernel(tmapi_published p, tmap_u64 parent, tmap_u64 *lost) {
+    const tmap_u32 r = p.domain.r;
+    const tmap_u64 scalar = p.level ? tmapi_ask_child(2, r, parent, blockIdx.y * r + blockIdx.x)
+                                    : tmapi_ask_pack(2, blockIdx.x, blockIdx.y, 0);
+    tmap_ask_region region;
+    int dwell;
+    if (!tmapi_published_region(&p, scalar, &region)) return;
+    if (!tmapi_published_uniform(&p, &region, &dwell)) dwell = -1;
+    if (threadIdx.x) return;
+    if (dwell >= 0 || p.level + 1 == p.domain.levels) {
+        tmapi_published_dp_pixels<<<1, blockDim.x, 0, TMAPI_MANDELBROT_DP_STREAM>>>(p, scalar,
+                                                                                    dwell);
+    } else {
+        ++p.level;
+        tmapi_published_dp_run_kernel<<<dim3(r, r, 1), blockDim.x, 0, TMAPI_MANDELBROT_DP_STREAM>>>(
+            p, scalar, lost);
+    }
+    if (cudaGetLastError() != cudaSuccess) atomicAdd(lost, 1ull); // of the one launch above
+}
 #endif
 
 // ---- the host loop ------------------------------------------------------------------------------
@@ -231,53 +278,58 @@ static inline cudaError_t tmapi_published_launch(const void *kernel, dim3 grid, 
     return cudaLaunchKernel(kernel, grid, dim3(threads, 1, 1), arguments, 0, stream);
 }
 
-// One level of ASK, its tables already allocated. *next: how many regions the next level has.
-static inline cudaError_t tmapi_published_level(tmapi_published *p, int form, tmap_u32 regions,
-                                                tmap_u32 threads, tmap_u32 *next,
+// One level of ASK, its tables already allocated. *subdivided: how many of its regions subdivide.
+static inline cudaError_t tmapi_published_level(tmapi_published *p, int form, dim3 grid,
+                                                tmap_u32 threads, tmap_u32 *subdivided,
                                                 cudaStream_t stream) {
+    const int run = form == TMAP_PUBLISHED_ASK_SBR_RUN, mbr = form == TMAP_PUBLISHED_ASK_MBR;
+    int rule = mbr ? TMAP_ASK_MBR : TMAP_ASK_SBR;
     const tmap_u64 side = (tmap_u64)p->domain.nx / p->domain.g + 1;
     tmapi_published_counts counts;
-    void *query[] = {p, &form};
+    void *query[] = {p, &rule};
     tmap_u64 pixels = side;
     cudaError_t status = cudaMemsetAsync(p->counts, 0, sizeof counts, stream);
     for (tmap_u32 l = 0; l < p->level; ++l) pixels = pixels / p->domain.r + 1;
     const tmap_u64 blocks = (pixels * pixels + threads - 1) / threads;
     const tmap_u32 parts = (tmap_u32)(blocks < 65535 ? blocks : 65535);
     if (!status)
-        status = tmapi_published_launch((const void *)tmapi_published_ask_kernel,
-                                        dim3(regions, 1, 1), threads, query, stream);
+        status = tmapi_published_launch(run ? (const void *)tmapi_published_ask_run_kernel
+                                            : (const void *)tmapi_published_ask_kernel,
+                                        grid, threads, query, stream);
     if (!status)
         status = cudaMemcpyAsync(&counts, p->counts, sizeof counts, cudaMemcpyDeviceToHost, stream);
     if (!status) status = cudaStreamSynchronize(stream);
-    for (int fills = 0; !status && form == TMAP_ASK_MBR && fills < 2; ++fills) {
+    for (int fills = 0; !status && mbr && fills < 2; ++fills) {
         const tmap_u32 count = fills ? counts.filled : counts.leaves;
         void *finish[] = {p, &fills};
         if (count)
             status = tmapi_published_launch((const void *)tmapi_published_finish,
                                             dim3(count, parts, 1), threads, finish, stream);
     }
-    *next = status ? 0 : counts.subdivided * p->domain.r * p->domain.r;
+    *subdivided = status ? 0 : counts.subdivided;
     return status;
 }
 
 // The loop of section 5.3.2: each level's table is allocated when the level's regions are known.
 static inline cudaError_t tmapi_published_levels(tmapi_published p, int form, tmap_u32 threads,
                                                  cudaStream_t stream) {
-    const tmap_u64 children = (tmap_u64)p.domain.r * p.domain.r;
-    tmap_u32 regions = p.domain.g * p.domain.g;
+    const int run = form == TMAP_PUBLISHED_ASK_SBR_RUN, mbr = form == TMAP_PUBLISHED_ASK_MBR;
+    const tmap_u32 children = p.domain.r * p.domain.r;
+    tmap_u32 regions = p.domain.g * p.domain.g, subdivided;
+    dim3 grid = run ? dim3(1, p.domain.g, p.domain.g) : dim3(regions, 1, 1);
     void *read = NULL;
     cudaError_t status = cudaMalloc((void **)&p.counts, sizeof *p.counts);
     for (p.level = 0; !status && regions; ++p.level) {
         const int last = p.level + 1 == p.domain.levels;
         void *write = NULL, *fills = NULL, *leaves = NULL;
-        if (!last) status = cudaMalloc(&write, regions * children * sizeof(tmap_u64));
-        if (!status && form == TMAP_ASK_MBR)
-            status = cudaMalloc(&fills, regions * sizeof(tmapi_published_fill));
-        if (!status && form == TMAP_ASK_MBR && last)
-            status = cudaMalloc(&leaves, regions * sizeof(tmap_u64));
+        if (!last) status = cudaMalloc(&write, sizeof(tmap_u64) * regions * (run ? 1 : children));
+        if (!status && mbr) status = cudaMalloc(&fills, regions * sizeof(tmapi_published_fill));
+        if (!status && mbr && last) status = cudaMalloc(&leaves, regions * sizeof(tmap_u64));
         p.read = (const tmap_u64 *)read, p.write = (tmap_u64 *)write;
         p.fills = (tmapi_published_fill *)fills, p.leaves = (tmap_u64 *)leaves;
-        if (!status) status = tmapi_published_level(&p, form, regions, threads, &regions, stream);
+        if (!status) status = tmapi_published_level(&p, form, grid, threads, &subdivided, stream);
+        regions = status ? 0 : subdivided * children;
+        grid = run ? dim3(subdivided, p.domain.r, p.domain.r) : dim3(regions, 1, 1);
         cudaFree(read), cudaFree(fills), cudaFree(leaves);
         read = write;
     }
@@ -391,21 +443,22 @@ static inline cudaError_t tmap_mandelbrot_published_f32(const tmap_mandelbrot *m
         return tmapi_published_launch((const void *)tmapi_published_exhaustive, grid, 256,
                                       arguments, stream);
     }
-    if (how->form == TMAP_PUBLISHED_ASK_SBR || how->form == TMAP_PUBLISHED_ASK_MBR)
-        return tmapi_published_levels(
-            p, how->form == TMAP_PUBLISHED_ASK_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR, how->threads,
-            stream);
+    if (how->form == TMAP_PUBLISHED_ASK_SBR || how->form == TMAP_PUBLISHED_ASK_MBR ||
+        how->form == TMAP_PUBLISHED_ASK_SBR_RUN)
+        return tmapi_published_levels(p, how->form, how->threads, stream);
 #if TMAP_DP
     if (how->form != TMAP_PUBLISHED_GRAPH) {
         int form = how->form == TMAP_PUBLISHED_DP_SBR ? TMAP_ASK_SBR : TMAP_ASK_MBR;
         tmap_u64 parent = 0, *lost = how->lost;
-        void *arguments[] = {&p, &parent, &form, &lost};
+        const int run = how->form == TMAP_PUBLISHED_DP_SBR_RUN;
+        void *arguments[] = {&p, &parent, &form, &lost}, *arguments_run[] = {&p, &parent, &lost};
         if (!lost) return cudaErrorInvalidValue;
         const cudaError_t cleared = cudaMemsetAsync(lost, 0, sizeof *lost, stream);
         if (cleared) return cleared;
-        return tmapi_published_launch((const void *)tmapi_published_dp_kernel,
-                                      dim3(p.domain.g, p.domain.g, 1), how->threads, arguments,
-                                      stream);
+        return tmapi_published_launch(run ? (const void *)tmapi_published_dp_run_kernel
+                                          : (const void *)tmapi_published_dp_kernel,
+                                      dim3(p.domain.g, p.domain.g, 1), how->threads,
+                                      run ? arguments_run : arguments, stream);
     }
 #endif
     return cudaErrorNotSupported;
