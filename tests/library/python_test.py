@@ -425,7 +425,8 @@ def pictures(rng):
         z = np.where(inside, z * z + c, z)
     like = threadmap.moved(np.zeros(1)) if threadmap is not module else None
     got = threadmap.mandelbrot((height, width), dwell=dwell, doubles=True, like=like)
-    check(got.dtype == np.int32 and (got != want).mean() < 0.02, f"mandelbrot, {c.shape}, {dwell}")
+    wrong = (got != want).sum()  # fused products round pixels at the border otherwise
+    check(got.dtype == np.int32 and wrong <= 1 + got.size // 50, f"mandelbrot, {c.shape}, {dwell}")
 
 
 TESTS = distances, near, maps, frames, clusters, fractals, pictures

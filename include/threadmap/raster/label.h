@@ -14,9 +14,9 @@
 //
 // Six launches; three for labels with gaps, TMAP_LABEL_ROOTS, whose `write` climbs to the roots of
 // nodes: local, unite, write:
-//     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values,
-//             fewer where these would leave processors idle) in shared memory; those that reach an
-//             edge to another block are nodes of a graph
+//     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values, or
+//             half of them) in shared memory; those that reach an edge to another block are nodes
+//             of a graph
 //     unite   unites nodes of touching blocks, by union-find in global memory
 //     roots   gives each node its root; components whose first cell is elsewhere are not counted
 //     sum     scans the counts of first cells: the first label of each row of a block

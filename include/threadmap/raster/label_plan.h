@@ -9,7 +9,7 @@
 
 #define TMAPI_LABEL_CELLS        1024u // of a block's row
 #define TMAPI_LABEL_WORDS        32u
-#define TMAPI_LABEL_ROWS_MASK    64u // of a block; halved for small maps or shared memory
+#define TMAPI_LABEL_ROWS_MASK    64u // of a block; halved if shared memory is small
 #define TMAPI_LABEL_ROWS_VALUES  32u
 #define TMAPI_LABEL_WARPS        16u                      // of a block; halved with the rows
 #define TMAPI_LABEL_SLOTS_MASK   (17 * TMAPI_LABEL_WORDS) // of a row whose runs have gaps
@@ -140,6 +140,7 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     const tmap_u32 each =
         (mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES) / TMAPI_LABEL_WARPS;
     tmap_u32 columns;
+    tmap_u64 blocks;
     p->shared = facts->device.block_shared, p->threads = TMAPI_LABEL_WARPS * 32;
     job->cells = 0, job->labels = 0, job->found = 0;
     job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
@@ -149,9 +150,12 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     job->last = 31u >> job->beside;
     job->rows = each * TMAPI_LABEL_WARPS;
     job->bx = (tmap_u32)((job->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
-    // lower blocks for a map that leaves half of the processors idle
-    while (job->rows > each && (tmapi_label_bands(job) * job->bx * 2 <= facts->device.processors ||
-                                job->height <= job->rows / 2 ||
+    blocks = tmapi_label_bands(job) * job->bx;
+    // Lower blocks for a map that leaves half of the processors idle. Where more of them are, more
+    // edges of blocks would cost winding components more than that.
+    if (blocks * 2 <= facts->device.processors && blocks * 4 > facts->device.processors)
+        job->rows /= 2, p->threads /= 2;
+    while (job->rows > each && (job->height <= job->rows / 2 ||
                                 tmapi_label_local_bytes(job->rows * job->slots) > p->shared))
         job->rows /= 2, p->threads /= 2;
     job->bands = (tmap_u32)((job->height + job->rows - 1) / job->rows);
@@ -196,8 +200,8 @@ TMAP_FN int tmapi_label_plan_begin(const tmap_raster_map *map, int form, tmap_la
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
 // TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
 // for a mask and 1.3 for values, 0.65 and 2.3 on a device whose blocks have 64 KB of shared memory
-// (7.5); a fifth more for labels of 64 bits, and more in small maps and where blocks of 1024
-// columns are filled in part. Writes *plan only on success.
+// (7.5); a fifth more for labels of 64 bits, and more where blocks of 1024 columns are filled
+// in part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
 // map that can have more than 2^31 - 1 components, for labels with gaps one of more than 4 * 10^9
 // cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 *
