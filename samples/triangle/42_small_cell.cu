@@ -94,7 +94,8 @@ int main(void) {
     CHECK(cudaDeviceSynchronize());
 
     for (int i = 0; i < N; ++i) wrong += wrong_at(points, i, &s.result[i]);
-    printf("point 0: %.0f images, energy %.5f\n", s.result->y, s.result->x);
+    for (int i = 0; i < 5; ++i)
+        printf("point %d: %.0f images, energy %.5f\n", i, s.result[i].y, s.result[i].x);
     for (void *p : {(void *)points, (void *)images, (void *)s.result, s.set, s.others})
         CHECK(cudaFree(p));
     return check_result("the images of a small cell", wrong);

@@ -56,6 +56,7 @@ SNIPPETS = {
     '39': ['spill'],
     '41': ['segmentation'],
     '42': [],
+    '43': [],
 }
 # What a sample must not compile with: its text, what replaces it, and what the compiler then says.
 REFUSED = {'14': ('SIDE = 30,', 'SIDE = 1001,', 'more points need several launches')}

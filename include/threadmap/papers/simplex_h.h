@@ -29,7 +29,7 @@
 // The largest power of two <= t; 1 for t = 0.
 TMAP_FN tmap_u32 tmapi_simplex_power(tmap_u32 t) {
     t |= 1;
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__clang__) // whose headers declare it later
     return 0x80000000u >> __clz((int)t);
 #else
     for (int step = 1; step < 32; step *= 2) t |= t >> step;
