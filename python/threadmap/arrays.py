@@ -609,6 +609,13 @@ def _components(space, cells, kind, connectivity, images=False, flags=0, nodata=
     return labels, count
 
 
+def _holds(name, value):
+    """1 if a cell of a dtype can be a number."""
+    bits = name.strip("uint")
+    low = 0 if name[0] == "u" else -2 ** (int(bits) - 1) if bits.isdigit() else 0
+    return not bits.isdigit() or low <= value < low + 2 ** int(bits)
+
+
 def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=0, dtype="int32"):
     """Connected components of cells that are not 0, of 2 or 3 axes, as scipy.ndimage.label: labels
     from 1 on, int32 or int64, and their number. connectivity: as in generate_binary_structure, 1 to
@@ -625,6 +632,8 @@ def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=
             if not kind:
                 raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
             cells = space.cast(mask, _name(mask.dtype))
+            if nodata is not None and not _holds(_name(mask.dtype), nodata):
+                nodata = None
         else:
             kind, cells = 0, _bytes(space, mask)
         labels, count = _components(space, cells, kind, connectivity, bool(images), flags, nodata,
@@ -692,7 +701,8 @@ def remove_small_objects(x, min_size, connectivity=1):
 
 def binary_fill_holes(mask, connectivity=1):
     """A mask of bool, of 2 or 3 axes, whose holes are filled, as scipy.ndimage.binary_fill_holes:
-    cells of 0 from which no path of cells of 0 leads to a border. connectivity: of such paths."""
+    cells of 0 from which no path of cells of 0 leads to a border. connectivity: of such paths. A
+    volume of one slice is filled as a picture."""
     with _at(mask) as (space, mask):
         cells = space.cast(mask != 0, "uint8")
         labels, count = _components(space, cells, _VALUES["uint8"], connectivity)

@@ -195,6 +195,8 @@ static void test_arguments(void) {
     RETURNS(tmap_board_ca_plan_make(&bad, 1, &ca), cudaErrorInvalidConfiguration);
     expect(!memcmp(&plan, &kept, sizeof plan) && !memcmp(&ca, &ca_kept, sizeof ca),
            "plans written");
+    memset(&ca, 0, sizeof ca);
+    REFUSED(tmap_board_ca(&ca, tmap_ca_life(), a, b, 0));
     bad.width = bad.height = bad.pitch = 0x7fffffff; // 2^62 elements, then 2^58
     RETURNS(tmap_board_plan_make(&bad, kernel, &plan), cudaErrorInvalidConfiguration);
     bad.width = bad.pitch = 1u << 27;

@@ -277,16 +277,16 @@ def labels(rng, shape):
     """Labels of values and with periodic axes, and what is done with labels."""
     dtypes = [name for name in threadmap.arrays._VALUES  # PyTorch has few operations of the others
               if threadmap is module or name not in ("uint16", "uint32")]
-    cells = rng.integers(0, 3, shape).astype(rng.choice(dtypes))
+    cells = (rng.integers(0, 3, shape) - rng.integers(2)).astype(rng.choice(dtypes))  # or 255, 0, 1
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
-    left = [None, 0, 1, 2, 0.5][rng.integers(5)] if cells.dtype != bool else 0
+    left = [None, 0, 1, 2, -1, 0.5][rng.integers(6)] if cells.dtype != bool else 0
     what = f"{shape}, {cells.dtype}, connectivity {connectivity}, periodic {wrap}, nodata {left}"
     dtype = str(rng.choice(["int32", "int64"]))
     for values in True, False:
         got, count = threadmap.label(cells, connectivity, values=values, nodata=left, periodic=[
             axis - rng.integers(2) * len(shape) for axis in wrap], dtype=dtype)
-        kinds = cells.astype(int) + 1 if values else (cells != 0).astype(int)
+        kinds = cells.astype(int) % 2**32 + 1 if values else (cells != 0).astype(int)
         if values and left is not None:
             kinds[cells == left] = 0
         want, number = connected(kinds, connectivity, wrap)

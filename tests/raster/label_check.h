@@ -180,6 +180,9 @@ static inline void label_check_refused(const label_call *c, int aligned, tmap_u6
                        bad[i].labels < 0 ? 0 : out + bad[i].labels,
                        bad[i].count < 0 ? 0 : (tmap_u64 *)(count + bad[i].count)));
     }
+    static const tmap_u64 zeros[512] = {0};
+    kit_case("a plan of zeros");
+    REFUSED(c->run(zeros, in, work, out, (tmap_u64 *)count));
     kit_case("%s", "shapes");
     REFUSED(tmap_label_measure(0, out, 1, shapes, 0));
     REFUSED(tmap_label_measure(array, 0, 1, shapes, 0));

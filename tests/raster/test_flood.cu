@@ -384,7 +384,7 @@ static void check_refused(void) {
     const tmap_raster_map map = {300, 41, 300, 0, 0, TMAP_RASTER_I16, 4};
     const double level = 0;
     problem p;
-    tmap_flood_plan plan, other;
+    tmap_flood_plan plan, other, zero;
     rows = 128;
     p = make(map, FLOOD_SERPENTINE_H, 0, 2, 0), plan = plan_of(&map, TMAP_FLOOD_DEPTH, 2);
     void *known = kit_filled(tmap_flood_tiles_bytes(&plan) + 8, 0);
@@ -406,8 +406,9 @@ static void check_refused(void) {
                "bad map %d", i);
         EXPECT(i == 13 || !memcmp(&other, &plan, sizeof plan), "bad map %d: a plan is written", i);
     }
-    for (int i = 0; i < 12; ++i) {
-        const tmap_flood_plan *a = i == 0 ? NULL : &plan;
+    memset(&zero, 0, sizeof zero);
+    for (int i = 0; i < 13; ++i) {
+        const tmap_flood_plan *a = i == 0 ? NULL : i == 12 ? &zero : &plan;
         const char *heights = i == 1 ? NULL : (char *)p.device + (i == 2);
         const tmap_flood_seed *seeds =
             i == 3 ? NULL : (tmap_flood_seed *)((char *)p.device_seeds + (i == 4 ? 4 : 0));
@@ -419,11 +420,11 @@ static void check_refused(void) {
         const tmap_flood_sources sources = sources_of(seeds, count, 0);
         const tmap_flood_rise rise = rise_of(seeds, count, &level, 1);
         kit_more(", bad argument %d", i);
-        if (i < 9 || i == 11)
+        if (i < 9 || i > 10)
             REFUSED(tmap_flood(a, heights_of(heights, NULL), sources, workspace, out, 0));
         if (i != 9) REFUSED(tmap_flood(a, heights_of(heights, tiles), sources, workspace, out, 0));
         REFUSED(tmap_flood_levels(a, heights_of(heights, tiles), rise, workspace, lakes, 0));
-        if (i < 3 || i == 9 || i == 10) REFUSED(tmap_flood_tiles(a, heights, tiles, 0));
+        if (i < 3 || i == 9 || i == 10 || i == 12) REFUSED(tmap_flood_tiles(a, heights, tiles, 0));
     }
     expect(kit_device_all(p.out, 4 * 300 * 41, KIT_POISON), "written in spite of an error");
     kit_release(0);

@@ -161,8 +161,8 @@ static void check(const test_case *c) {
     kit_release(mark);
 }
 
-// Sets the value to leave out: none, one of the five, one that only others have, or one of five as
-// the signed number of its bits.
+// Sets the value to leave out: none, one of the five, one that only others have, or one of five of
+// 16 bits as a signed number; or a number of the same bits that no cell can have.
 static void leave_out(test_case *c) {
     static const double none[] = {0.5, 1e300, -1e10, (double)NAN, 16.25};
     const tmap_u64 pick = c->seed / 2048 % 8;
@@ -172,9 +172,11 @@ static void leave_out(test_case *c) {
     c->map.nodata = none[c->seed % 5];
     if (pick >= 5 || c->map.kind <= TMAP_LABEL3_BITS) return;
     c->map.nodata = c->left = set_value(c->map.kind, value, 0, (int)pick, 1);
-    if (c->map.kind == TMAP_LABEL3_U8 && c->left > 127 && c->seed % 2) c->map.nodata -= 256;
     if (c->map.kind == TMAP_LABEL3_U16 && c->left > 32767 && c->seed % 2) c->map.nodata -= 65536;
-    if (c->map.kind == TMAP_LABEL3_I32 && c->left < 0 && c->seed % 2) c->map.nodata += 4294967296.0;
+    if (c->map.kind == TMAP_LABEL3_U8 && c->left > 127 && c->seed % 2)
+        c->map.nodata -= 256, c->left = (double)NAN;
+    if (c->map.kind == TMAP_LABEL3_I32 && c->left < 0 && c->seed % 2)
+        c->map.nodata += 4294967296.0, c->left = (double)NAN;
 }
 
 // A map of this size, whose neighbours and so on are those of number i.

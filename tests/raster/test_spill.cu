@@ -139,7 +139,9 @@ static void check_depths(const problem *p) {
             double level = p->want[y * p->map.width + x];
             float depth = 0;
             if (level > top_of(p->map.type)) level = top_of(p->map.type);
-            if (level == level && level != height) depth = tmapi_raster_float(level - height);
+            if (level == level && level != height)
+                depth =
+                    level == top_of(p->map.type) ? INFINITY : tmapi_raster_float(level - height);
             wrong += memcmp(got + y * p->map.width + x, &depth, 4) != 0;
         }
     EXPECT(!wrong, "wrong depths: %llu", wrong);
@@ -282,6 +284,8 @@ static void check_refused(void) {
     CHECK(tmap_spill_plan_make(&good, 0, 0, &plan));
     char *heights = (char *)kit_filled(4 * 71 * 3 + 16, 1), *out = (char *)kit_guarded(4 * 70 * 3);
     char *mask = (char *)kit_filled(70 * 3, 0), *work = (char *)kit_device(plan.workspace + 16);
+    memset(&none, 0, sizeof none);
+    REFUSED(tmap_spill(&none, heights, mask, work, out, 0));
     REFUSED(tmap_spill(NULL, heights, mask, work, out, 0));
     REFUSED(tmap_spill(&plan, NULL, mask, work, out, 0));
     REFUSED(tmap_spill(&plan, heights, mask, NULL, out, 0));

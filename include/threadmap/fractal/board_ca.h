@@ -122,7 +122,8 @@ static inline cudaError_t tmap_board_ca_plan_make(const tmap_board *board, tmap_
 static inline cudaError_t tmap_board_ca(const tmap_board_ca_plan *plan, tmap_ca_rule rule,
                                         const void *in, void *out, cudaStream_t stream) {
     const tmapi_board_ca job = {in, out, rule, 0};
-    if (!plan || rule.born > 0x1ff || rule.survive > 0x1ff) return cudaErrorInvalidValue;
+    if (!plan || !plan->size || rule.born > 0x1ff || rule.survive > 0x1ff)
+        return cudaErrorInvalidValue;
     if (!plan->cells.tiles) return cudaSuccess;
     if (!in || !out || in == out || ((tmap_u64)in | (tmap_u64)out) % plan->size)
         return cudaErrorInvalidValue;

@@ -353,7 +353,7 @@ static inline cudaError_t tmap_flood(const tmap_flood_plan *plan, tmap_flood_hei
                                      tmap_flood_sources sources, void *workspace, void *out,
                                      cudaStream_t stream) {
     tmapi_flood f;
-    if (!plan) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.connectivity) return cudaErrorInvalidValue;
     const tmapi_raster_memory work = {workspace, plan->workspace};
     const tmapi_raster_memory to = {out, tmapi_flood_out_bytes(plan)};
     if (!tmapi_flood_blocks(plan)) return cudaSuccess;
@@ -384,7 +384,7 @@ static inline cudaError_t tmap_flood_tiles(const tmap_flood_plan *plan, const vo
     tmapi_flood f;
     void *arguments[3] = {&f, &f.tiles, &f.tile_sums};
     const tmapi_raster_memory work = {tiles, 0}, out = {tiles, tmap_flood_tiles_bytes(plan)};
-    if (!plan) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.connectivity) return cudaErrorInvalidValue;
     if (!tmapi_flood_blocks(plan)) return cudaSuccess;
     if (tmapi_flood_wrong(plan, given, none, work, out, 16)) return cudaErrorInvalidValue;
     f = tmapi_flood_of(plan, to, none, 0, 0), shape.grid = tmapi_flood_blocks(plan);
@@ -407,7 +407,8 @@ static inline cudaError_t tmap_flood_levels(const tmap_flood_plan *plan, tmap_fl
     tmap_flood_sources sources = {rise.seeds, rise.seed_count, 0};
     cudaError_t error = cudaSuccess;
     if (!rise.level_count) return cudaSuccess;
-    if (!plan || !tmapi_raster_aligned(lakes, 8)) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.connectivity || !tmapi_raster_aligned(lakes, 8))
+        return cudaErrorInvalidValue;
     const tmapi_raster_memory work = {workspace, plan->workspace};
     const tmapi_raster_memory out = {lakes, tmap_mul_saturate(rise.level_count, sizeof *lakes)};
     if (!tmapi_flood_blocks(plan)) return cudaMemsetAsync(lakes, 0, out.bytes, stream);

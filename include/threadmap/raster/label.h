@@ -4,7 +4,8 @@
 // A component is a maximal set of cells joined by paths of neighbours: of non-zero cells in a mask,
 // of cells with one value in a map of values. Components are numbered from 1 in the order of their
 // first cells, row by row from the top and from left to right in a row, so labels are the same in
-// every run and on every machine. Cells of no component get 0.
+// every run and on every machine; labels with gaps only on devices of a kind. Cells of no component
+// get 0.
 //
 //     const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_MASK, 8};
 //     tmap_label_plan plan;
@@ -506,14 +507,15 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
 // Cost: cells are read once and labels written once. The work in shared memory grows with the
 // number of runs of cells in rows.
 // Labels with gaps: 1 + 512 b + k (1024 for values) for the k-th of the components of a block of
-// 1024 columns that begin in the same row of it, where b = row * blocks of a row + block.
+// 1024 columns that begin in the same row of it, from 0 on, where b = row * blocks of a row +
+// block. k depends on the rows of a block, and these on the device.
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 with 4
 // neighbours, 1 1 0 / 0 0 1 / 2 0 1 and count 2 with 8.
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,
                                      void *workspace, void *labels, tmap_u64 *count,
                                      cudaStream_t stream) {
     tmapi_label_job job;
-    if (!plan) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.connectivity) return cudaErrorInvalidValue;
     const tmapi_raster_memory work = {workspace, plan->workspace};
     const tmap_u64 each = plan->roots ? 0 : 8;
     const tmapi_raster_memory counts = {count,

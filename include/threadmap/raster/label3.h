@@ -799,7 +799,7 @@ static inline cudaError_t tmap_label3(const tmap_label3_plan *plan, const void *
                                       cudaStream_t stream) {
     tmapi_label3_around around;
     tmapi_label3_job *job = &around.job;
-    if (!plan) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.neighbours) return cudaErrorInvalidValue;
     const int values = plan->map.kind > TMAP_LABEL3_BITS;
     const tmap_u32 size = tmap_label3_size(plan->map.kind);
     const tmap_u64 row =

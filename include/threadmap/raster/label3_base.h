@@ -29,7 +29,7 @@ typedef struct tmap_label3_map {
     tmap_u64 width, height, depth; // columns, rows and slices: 0 to 2^31 - 1
     tmap_u64 pitch;                // cells or words from a row to the next, below 2^32
     tmap_u64 slice;                // from a slice to the next: pitch * height to 2^60 - 1
-    double nodata; // cells of this value belong to no component, if has_nodata; not of masks
+    double nodata; // of no component, if has_nodata; not of masks; of 16 bits signed or not
     int has_nodata;
     int kind;       // of cells: TMAP_LABEL3_BYTES, ...
     int neighbours; // 6: over faces; 18: over edges too; 26: over corners too
@@ -124,13 +124,15 @@ TMAP_FN tmap_u64 tmapi_label3_divide(tmapi_label3_job *job, tmap_u64 w) {
 TMAP_FN int tmapi_label3_nodata(const tmap_label3_map *map, tmap_u32 *bits) {
     const tmap_raster_map of = {0, 0, 0, map->nodata, map->has_nodata, TMAP_RASTER_F32, 4};
     const tmap_u32 size = tmap_label3_size(map->kind);
-    const double v = map->nodata, values = size == 1 ? 256 : size == 2 ? 65536 : 4294967296.0;
+    const double v = map->nodata; // of 2 bytes: U16, or I16
+    const double low = size == 1 ? 0 : size == 2 ? -32768 : -2147483648.0;
+    const double end = size == 1 ? 256 : size == 2 ? 65536 : 2147483648.0;
     int same;
     *bits = 0;
     if (map->kind == TMAP_LABEL3_F32) {
         same = tmapi_raster_nodata(&of, (int *)bits);
     } else {
-        same = map->kind > TMAP_LABEL3_BITS && map->has_nodata && v >= -values / 2 && v < values &&
+        same = map->kind > TMAP_LABEL3_BITS && map->has_nodata && v >= low && v < end &&
                (double)(tmap_i64)v == v;
         if (same) *bits = (tmap_u32)(tmap_i64)v;
         if (size == 1) *bits = (*bits & 0xff) * 0x01010101u;

@@ -222,7 +222,9 @@ static __global__ void __launch_bounds__(256) tmapi_spill_write_kernel(tmapi_spi
             const tmap_u32 high = tmapi_spill_unkey(&f, key);
             const double low = floats ? tmapi_raster_double(__uint_as_float(bits)) : (int)bits;
             const double up = floats ? tmapi_raster_double(__uint_as_float(high)) : (int)high;
-            ((float *)f.out)[at] = missing || up == low ? 0.0f : tmapi_raster_float(up - low);
+            const float deep = key >= most ? __uint_as_float(0x7f800000) // no water comes here
+                                           : tmapi_raster_float(up - low);
+            ((float *)f.out)[at] = missing || up == low ? 0.0f : deep;
             continue;
         }
         if (!missing) bits = tmapi_spill_unkey(&f, key);
@@ -267,8 +269,8 @@ static inline tmapi_spill tmapi_spill_of(const tmap_spill_plan *plan, const void
 
 // Writes the level at which each cell of a map floods: the lowest one at which water from an
 // outlet reaches it. That of an outlet is its height. A cell of NODATA gets its value again, or
-// depth 0. One that no water can reach gets the largest level of its type, or +infinity; -0
-// becomes 0.
+// depth 0. One that no water can reach gets the largest level of its type, or +infinity; as a depth
+// +infinity, unless it is that high, as any cell of this level. -0 becomes 0.
 // plan: that of the map, which says what outlets are. heights: of the map, device memory. mask:
 // null, or a byte for each cell, width * height of them: outlets where it is not 0, except at
 // NODATA. workspace: plan->workspace bytes at a multiple of 16, with any content. out: width *
@@ -287,7 +289,7 @@ static inline tmapi_spill tmapi_spill_of(const tmap_spill_plan *plan, const void
 static inline cudaError_t tmap_spill(const tmap_spill_plan *plan, const void *heights,
                                      const void *mask, void *workspace, void *out,
                                      cudaStream_t stream) {
-    if (!plan) return cudaErrorInvalidValue;
+    if (!plan || !plan->map.connectivity) return cudaErrorInvalidValue;
     const tmap_raster_map *map = &plan->map;
     const tmap_u64 tiles = tmapi_spill_tiles(plan), eighth = (tiles + 7) / 8;
     const tmap_u64 cells = map->width * map->height, size = tmap_raster_size(map->type);

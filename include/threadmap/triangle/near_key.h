@@ -258,7 +258,7 @@ TMAP_FN tmap_u64 tmapi_near_key_of(const tmap_u32 *cell, const tmap_near_key_gri
 
 // The key of a point x in the box that begins at low. x, low: a number for each axis. scale: cells
 // a unit, 2^grid->bits[0] / the longest side. A point with a NaN among these coordinates has the
-// largest key, and so is last.
+// largest key.
 // Example: x = {0.9, 0.1}, low = {0, 0}, scale = 2, a grid of 1 and 1 bits: cell (1,0), key 3.
 TMAP_FN tmap_u64 tmap_near_key_point_f32(const float *x, const float *low, float scale,
                                          const tmap_near_key_grid *grid) {

@@ -15,7 +15,8 @@
 #include "pairs_store.h"
 
 // The metrics of points u and v of d coordinates, a line each; nothing else says what a metric is.
-// X(NAME, name in scipy, sum over the coordinates, 1: its root is taken, points are scaled to): to
+// X(NAME, name in scipy, sum over the coordinates, 1: its root is taken, of SQUARES alone,
+// points are scaled to): to
 // 0: nothing; 1: length sqrt(1/2), so that the sum is 1 - cos; 2: the same, less their own mean.
 // New ones at the end: numbers stay.
 #define TMAP_PDIST_METRICS(X) \
