@@ -301,7 +301,7 @@ typedef struct threadmap_contacts_job {
     threadmap_labels of;         // `components` is not used
     threadmap_contact *contacts; // `room` entries
     tmap_u64 room;               // 1 to 2^32 - 1
-    tmap_u64 *count; // receives the number of pairs; more than `room`: the table was too small, and
+    tmap_u64 *count; // receives the number of pairs; more than `room`: the table was too short, and
                      // has any content
 } threadmap_contacts_job;
 

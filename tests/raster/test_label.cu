@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_label: labels of components and their shapes, against a serial flood fill, cell by cell: all
 // types of cells, both connectivities and both forms of labels, sizes around the edges of blocks,
-// one row, one column, primes, 200 random small maps; batches of images; devices of less shared memory, and plans for
-// them; maps without cells; floats below 2^-126; errors of earlier calls; and what is refused.
+// one row, one column, primes, 200 random small maps; batches of images; devices of less shared
+// memory, and plans for them; maps without cells; floats below 2^-126; errors of earlier calls; and what is refused.
 #include "label_check.h"
 #include "flood_inputs.h"
 #include <math.h>
@@ -265,7 +265,7 @@ static void test_plan_of(void) {
             tmap_label_plan a, b;
             tmap_facts facts, here;
             memset(&facts, 0x5a, sizeof facts);
-            facts.device.block_shared = kit_shared[i], facts.device.processors = 4;
+            facts.device.block_shared = kit_shared[i];
             kit_set_device(kit_devices[i]);
             CHECK(tmap_label_plan_make(&map, i % 2, &a));
             CHECK(tmap_device_facts_get(&here.device));
@@ -274,16 +274,6 @@ static void test_plan_of(void) {
                        b.threads == (i ? 512 : 256) && b.blocks == 2 * ((67 + rows - 1) / rows) &&
                        b.array.form == i % 2,
                    "a plan from facts");
-            for (tmap_u32 k = 1; k < 5; ++k) { // blocks for a quarter of the processors or more
-                const tmap_u32 full = mask ? 64 : 32, all = 2 * ((67 + full - 1) / full);
-                facts.device.processors = all * k;
-                expect(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK &&
-                           b.job.rows == (k == 2 || k == 3 ? full / 2 : rows) &&
-                           b.threads == b.job.rows * (mask ? 8 : 16),
-                       "lower blocks");
-            }
-            facts.device.processors = here.device.processors;
-            expect(tmap_label_plan_of(&map, i % 2, &facts, &b) == TMAP_OK, "a plan from facts");
             expect(here.device.block_shared != kit_shared[i] ||
                        (a.workspace == b.workspace && a.blocks == b.blocks &&
                         a.threads == b.threads && a.shared == b.shared &&
@@ -308,7 +298,6 @@ static void test_devices(void) {
     int shared;
     for (int i = 0; i < DEVICES; ++i) {
         kit_set_device(kit_devices[i]);
-        setenv("SIMT_MULTIPROCESSORS", i % 2 ? "3" : "8", 1); // of lower blocks
         for (int type = 0; type < TYPES; ++type) {
             const int taken = i == 0 || (type + i) % TYPES == 0;
             test_case c = make(1030, 67, type + TYPES * (i % 2), (i + type) % KINDS);
@@ -316,7 +305,6 @@ static void test_devices(void) {
                 if (taken) check(&c);
         }
     }
-    unsetenv("SIMT_MULTIPROCESSORS");
     kit_set_device("9.0");
     const tmap_label_plan plan = plan_of(&map, TMAP_LABEL_INT64);
     kit_set_device("7.5");

@@ -4,8 +4,8 @@
 // A component is a maximal set of cells joined by paths of neighbours: of non-zero cells in a mask,
 // of cells with one value in a map of values. Components are numbered from 1 in the order of their
 // first cells, row by row from the top and from left to right in a row, so labels are the same in
-// every run and on every machine; labels with gaps only on devices of a kind. Cells of no component
-// get 0.
+// every run and on every machine; labels with gaps only where blocks have as much shared memory.
+// Cells of no component get 0.
 //
 //     const tmap_raster_map map = {width, height, width, 0, 0, TMAP_RASTER_MASK, 8};
 //     tmap_label_plan plan;
@@ -15,9 +15,8 @@
 //
 // Six launches; three for labels with gaps, TMAP_LABEL_ROOTS, whose `write` climbs to the roots of
 // nodes: local, unite, write:
-//     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values, or
-//             half of them) in shared memory; those that reach an edge to another block are nodes
-//             of a graph
+//     local   a block of threads finds the components of 1024 columns and 64 rows (32 of values) in
+//             shared memory; those that reach an edge to another block are nodes of a graph
 //     unite   unites nodes of touching blocks, by union-find in global memory
 //     roots   gives each node its root; components whose first cell is elsewhere are not counted
 //     sum     scans the counts of first cells: the first label of each row of a block
@@ -508,7 +507,7 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
 // number of runs of cells in rows.
 // Labels with gaps: 1 + 512 b + k (1024 for values) for the k-th of the components of a block of
 // 1024 columns that begin in the same row of it, from 0 on, where b = row * blocks of a row +
-// block. k depends on the rows of a block, and these on the device.
+// block. k depends on the rows of a block, and these on the shared memory of the device.
 // Example: the mask 1 1 0 / 0 0 1 / 1 0 1 gives 1 1 0 / 0 0 2 / 3 0 2 and count 3 with 4
 // neighbours, 1 1 0 / 0 0 1 / 2 0 1 and count 2 with 8.
 static inline cudaError_t tmap_label(const tmap_label_plan *plan, const void *cells,

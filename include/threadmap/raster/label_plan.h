@@ -126,11 +126,6 @@ TMAP_FN tmap_u64 tmapi_label_divide(tmapi_label_job *job, tmap_u64 w) {
     return end;
 }
 
-// Rows of blocks of a job, of all images.
-TMAP_FN tmap_u64 tmapi_label_bands(const tmapi_label_job *job) {
-    return (((job->images - 1) >> job->beside) + 1) * ((job->height + job->rows - 1) / job->rows);
-}
-
 // Divides the work of a plan, whose job says what the cells are. Images of at most 512 columns go
 // side by side, each in a power of two of words, 2 at least. Returns TMAP_ERANGE for too many
 // cells.
@@ -140,7 +135,6 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
     const tmap_u32 each =
         (mask ? TMAPI_LABEL_ROWS_MASK : TMAPI_LABEL_ROWS_VALUES) / TMAPI_LABEL_WARPS;
     tmap_u32 columns;
-    tmap_u64 blocks;
     p->shared = facts->device.block_shared, p->threads = TMAPI_LABEL_WARPS * 32;
     job->cells = 0, job->labels = 0, job->found = 0;
     job->slots = mask ? TMAPI_LABEL_SLOTS_MASK : TMAPI_LABEL_SLOTS_VALUES;
@@ -149,17 +143,12 @@ TMAP_FN int tmapi_label_plan_end(const tmap_facts *facts, tmap_label_plan *p) {
         if (job->width > TMAPI_LABEL_CELLS / 2 >> job->beside) break;
     job->last = 31u >> job->beside;
     job->rows = each * TMAPI_LABEL_WARPS;
-    job->bx = (tmap_u32)((job->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
-    blocks = tmapi_label_bands(job) * job->bx;
-    // Lower blocks for a map that leaves half of the processors idle. Where more of them are, more
-    // edges of blocks would cost winding components more than that.
-    if (blocks * 2 <= facts->device.processors && blocks * 4 > facts->device.processors)
-        job->rows /= 2, p->threads /= 2;
     while (job->rows > each && (job->height <= job->rows / 2 ||
                                 tmapi_label_local_bytes(job->rows * job->slots) > p->shared))
         job->rows /= 2, p->threads /= 2;
+    job->bx = (tmap_u32)((job->width + TMAPI_LABEL_CELLS - 1) / TMAPI_LABEL_CELLS);
     job->bands = (tmap_u32)((job->height + job->rows - 1) / job->rows);
-    job->by = tmapi_label_bands(job);
+    job->by = (((job->images - 1) >> job->beside) + 1) * job->bands;
     job->words = (tmap_u64)job->bx * TMAPI_LABEL_WORDS;
     columns = job->width < TMAPI_LABEL_CELLS ? (tmap_u32)job->width : TMAPI_LABEL_CELLS;
     job->nodes = mask ? (columns + 1) / 2 * 2 : columns * 2; // of the first and the last row
@@ -200,8 +189,8 @@ TMAP_FN int tmapi_label_plan_begin(const tmap_raster_map *map, int form, tmap_la
 // map: its ranges are in raster/map.h; pitch below 2^32. form: of labels, TMAP_LABEL_INT32 or
 // TMAP_LABEL_INT64, and TMAP_LABEL_ROOTS for labels with gaps. plan->workspace: 0.4 bytes a cell
 // for a mask and 1.3 for values, 0.65 and 2.3 on a device whose blocks have 64 KB of shared memory
-// (7.5); a fifth more for labels of 64 bits, and more where blocks of 1024 columns are filled
-// in part. Writes *plan only on success.
+// (7.5); a fifth more for labels of 64 bits, and more where blocks of 1024 columns are filled in
+// part. Writes *plan only on success.
 // Returns TMAP_EINVAL for a null pointer, an argument outside its range, and TMAP_LABEL_INT32 for a
 // map that can have more than 2^31 - 1 components, for labels with gaps one of more than 4 * 10^9
 // cells (2 * 10^9 of values), or fewer if blocks are filled in part; TMAP_ERANGE above about 3 *
