@@ -106,6 +106,15 @@ TMAP_DEVICE void tmapi_value_pick(void *to, int first, const void *a, const void
         tmapi_value_copy(to, b, size);
 }
 
+// The same number, hidden from the compiler, which then computes again what depends on it instead
+// of holding it in registers.
+TMAP_DEVICE tmap_u32 tmapi_again(tmap_u32 x) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("" : "+r"(x));
+#endif
+    return x;
+}
+
 // ---- asynchronous copies ------------------------------------------------------------------------
 //
 // From device memory to shared memory: in the background from compute capability 8.0 on, immediate

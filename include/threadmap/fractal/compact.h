@@ -65,6 +65,14 @@ TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) 
     const tmap_u32 low = (tmap_u32)((tmap_u64)n * inverse >> 32); // the quotient or 1 less
     return low + (n - low * k >= k);
 }
+// The same for n * k < 2^32, and n = 0 where k is 1.
+TMAP_FN tmap_u32 tmapi_compact_divide_small(tmap_u32 n, tmap_u32 inverse) {
+#if defined(__CUDA_ARCH__)
+    return __umulhi(n, inverse + 1);
+#else
+    return (tmap_u32)((tmap_u64)n * (inverse + 1) >> 32);
+#endif
+}
 
 // The largest level of plans for compact storage: element numbers fit 64 bits, coordinates 32.
 // Example: gasket 32, carpet 20.

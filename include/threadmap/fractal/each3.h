@@ -117,14 +117,16 @@ TMAP_DEVICE tmap_turned tmapi_each3_turned(const tmap_each3_plan *plan) {
     return tmap_turned_make(plan->f, plan->turn_a, plan->turn_b, plan->turn_c);
 }
 
-// Cell i of the fractal of level m, with a multiplication in place of each division.
+// Cell i of the fractal of level m, with a multiplication in place of each division. small: a
+// constant: 1 for i < 2^27, which takes fewer instructions.
 TMAP_DEVICE tmap_xyz tmapi_each3_lambda(const tmap_each3_plan *plan, tmap_u32 i, tmap_u32 m,
-                                        int turned) {
+                                        int turned, int small) {
     tmap_xyz cell = {0, 0, 0}, side = {1, 1, 1};
     if (turned) return tmap_turned_lambda_linear(tmapi_each3_turned(plan), i, m);
     TMAPI_NO_UNROLL
     for (tmap_u32 level = 0; level < m; ++level) {
-        const tmap_u32 rest = tmapi_compact_divide(i, plan->f.k, plan->inverse);
+        const tmap_u32 rest = small ? tmapi_compact_divide_small(i, plan->inverse)
+                                    : tmapi_compact_divide(i, plan->f.k, plan->inverse);
         const tmap_xyz tau = tmap_nbb3_tau(plan->f, i - rest * plan->f.k);
         i = rest;
         cell.x += tau.x * side.x, side.x *= plan->f.sx;
@@ -142,7 +144,7 @@ TMAP_DEVICE void tmapi_each3_turned_rows(const tmap_each3_plan *plan, tmap_u32 *
     __syncthreads();
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
-        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->tile_level, 1);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->tile_level, 1, 1);
         atomicOr(&bits[p.z * plan->tile.y + p.y], 1u << p.x);
     }
 }
@@ -183,7 +185,7 @@ TMAP_DEVICE tmapi_each3_list tmapi_each3_list_make(const tmap_each3_plan *plan,
         TMAPI_NO_UNROLL
         for (tmap_u32 i = rank; i < plan->cells; i += threads)
             list.places[i] =
-                (unsigned short)tmapi_each3_pack(tmapi_each3_lambda(plan, i, m, calls->turned));
+                (unsigned short)tmapi_each3_pack(tmapi_each3_lambda(plan, i, m, calls->turned, 1));
         __syncthreads();
         return list;
     }
@@ -240,7 +242,7 @@ TMAP_DEVICE tmapi_each3_tile tmapi_each3_tile_at(const tmap_each3_plan *plan, tm
     if (turned)
         t.corner = tmap_turned_tile(tmapi_each3_turned(plan), number, levels, &t.element);
     else
-        t.corner = tmapi_each3_lambda(plan, number, levels, 0);
+        t.corner = tmapi_each3_lambda(plan, number, levels, 0, 0);
     t.corner.x *= plan->box.x, t.corner.y *= plan->box.y, t.corner.z *= plan->box.z;
     t.at = plan->offset;
     if (plan->pitch.row == TMAP_COMPACT)
@@ -393,12 +395,12 @@ TMAP_DEVICE void tmapi_each3_down(const tmap_each3_plan *plan, const tmapi_each3
 
 // A thread takes a cell: for few cells.
 TMAP_DEVICE void tmapi_each3_linear(const tmap_each3_plan *plan, const tmapi_each3_calls *calls) {
-    const tmap_u64 threads = (tmap_u64)blockDim.x * blockDim.y * blockDim.z;
-    const tmap_u64 end = plan->first + plan->count;
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 first = (tmap_u32)plan->first, end = first + (tmap_u32)plan->count;
     TMAPI_NO_UNROLL
-    for (tmap_u64 i = plan->first + blockIdx.x * threads + tmap_thread_rank(); i < end;
+    for (tmap_u32 i = first + blockIdx.x * threads + tmap_thread_rank(); i < end;
          i += gridDim.x * threads) {
-        const tmap_xyz p = tmapi_each3_lambda(plan, (tmap_u32)i, plan->r, calls->turned);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, plan->r, calls->turned, 1);
         tmap_cell3 cell = {p.x, p.y, p.z, plan->offset};
         if (plan->pitch.row == TMAP_COMPACT)
             cell.at += i;

@@ -30,26 +30,29 @@ typedef struct tmap_pitch3 {
 
 // A tile of a stencil in a box of shared memory (stencil3.h): its places and those around it, in
 // one layer where the fractal is one. Byte offsets in a block's shared memory; bytes 0: no boxes.
-//   box     for each place the values of the tiles of a step, zeros where there is no cell
+//   box     for each place the values of the tiles of a step, zeros where there is no cell; in two
+//           boxes of two tiles, or one of four in a layer; `box` is the size of one
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
 //   tiles   two buffers of the tiles of some steps
-//   list    where the value of each place that is a cell comes from; the tile's own cells first
+//   list    `entries` entries: where the value of each place that is a cell comes from; the tile's
+//           own cells first; the rest write to an unused place behind the box
 //   places  the place of each cell of the list in the tile, two bytes
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
-//   count   how many entries the list has, and cells in each bank
+//   count   how many cells each bank has
 typedef struct tmapi_stencil3_box {
     tmap_u32 row, plane,
-        all;                // places from one row of the box to the next, from plane to plane; all
-    tmap_u32 levels, cells; // of the table; cells: k^levels
-    tmap_u32 stage, apply, tiles, list, places, table, count, bytes;
+        all;          // places from one row of the box to the next, from plane to plane; all
+    tmap_u32 entries; // of the list
+    tmap_u32 levels, cells, inverse; // of the table; cells: k^levels; inverse: to divide by cells
+    tmap_u32 box, stage, apply, tiles, list, places, table, count, bytes;
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
 // range of items: parts of `chunk` cells of the tiles of a line, line by line; cells, in the order
 // of tmap_nbb3_lambda_linear, where there are few; for a stencil, tiles in that order.
 typedef struct tmap_each3_plan {
-    // first what a thread needs that takes a cell
+    // first what a thread needs that takes a cell, in few lines of the constants' cache
     tmap_nbb3 f;
     tmap_u32 inverse; // for divisions by f.k (compact.h)
     tmap_u32 r;
@@ -58,9 +61,9 @@ typedef struct tmap_each3_plan {
     tmap_u64 offset; // element of cell (0, 0, 0), or the first of compact storage; 0 unless you set
                      // it, for a fractal inside a larger volume
     tmap_u64 first, count;           // this launch's share of the items
+    tmap_u32 turned;                 // 1: a copy is turned
     tmap_u64 items;                  // of the complete fractal
     tmap_u64 turn_a, turn_b, turn_c; // those of a tmap_turned
-    tmap_u32 turned;                 // 1: a copy is turned
     tmap_u32 cells, lines;           // of a tile; lines in a box of line_level, empty ones too
     tmap_xyz tile, box;              // sides in places: of a tile, and of a box of lines
     tmap_u32 chunk, parts;           // cells of a tile that a warp takes at a time; such parts of a
@@ -227,33 +230,41 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
-// An entry of the list: its place in the box, from bit 16 on which of 27 tiles has it, and from bit
-// 32 on its element, counted from the tile's first, which may be below 0.
+// An entry of the list: the first byte of its place in the box, from bit 16 on which tile has it,
+// as tmapi_stencil3_around_at, and from bit 32 on its element, counted from the tile's first, which
+// may be below 0.
 typedef tmap_u64 tmapi_stencil3_entry;
 
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
-// What a block knows of a tile of a step. from: for each of 27 tiles, where its elements begin in
-// memory; null: it does not exist. around: for each position at the tile's border (one more than
-// -1, 0 or 1 along each axis), the bits of the neighbours that are in existing tiles. at: the
-// tile's first element.
+// What a block knows of the four tiles of a step, or fewer. from: for each of 27 tiles around each,
+// or of nine in a layer, where its elements begin in memory, the four side by side; ~0: it does not
+// exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
+// the bits of the neighbours that are in existing tiles. at: a tile's first element.
 typedef struct tmapi_stencil3_boxed {
-    const unsigned char *from[TMAP_AROUND3];
-    tmap_u64 at;
-    tmap_xyz corner;
-    tmap_u32 around[TMAP_AROUND3];
+    alignas(16) tmap_u64 from[4 * TMAP_AROUND3];
+    tmap_u64 at[4];
+    tmap_u32 around[4 * TMAP_AROUND3];
+    tmap_xyz corner[4];
 } tmapi_stencil3_boxed;
 
 // The steps for which a block finds tiles at a time. Together they have a task for each of four
 // warps: the tiles around one, or around three of a layer.
-TMAP_FN tmap_u32 tmapi_stencil3_steps(int layer) { return layer ? 3 : 2; }
+TMAP_FN tmap_u32 tmapi_stencil3_steps(int layer) { return layer ? 3 : 1; }
 
-// The tiles of a step; 0 for elements that are larger than a place.
+// The boxes of a step: a layer's box has four tiles side by side, another two.
+TMAP_FN tmap_u32 tmapi_stencil3_boxes_of(int layer) { return layer ? 1 : 2; }
+
+// The tiles in a box; 0 for elements that are larger than a place.
 TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
     const tmap_u32 most = layer ? 4 : 2, deep = tmapi_stencil3_place(layer) / (size ? size : 1);
     return deep > most ? most : deep;
 }
+
+// The entries of the list that a thread has in flight, and the threads of a block, at most.
+#define TMAPI_STENCIL3_FLIGHT  4u
+#define TMAPI_STENCIL3_THREADS 128u
 
 #if !TMAP_NVRTC
 
@@ -399,18 +410,22 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
 
 static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
     const tmap_u32 place = tmapi_stencil3_place(plan->f.sz == 1);
+    const tmap_u32 boxes = tmapi_stencil3_boxes_of(plan->f.sz == 1);
     tmapi_stencil3_box b;
     b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
     b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
     b.levels = 1, b.cells = plan->f.k;
     while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
-    b.stage = (place * b.all + 15) / 16 * 16;
-    b.apply = (b.stage + place * plan->cells + 15) / 16 * 16;
-    b.tiles = b.apply + 8 * plan->cells;
-    b.list = b.tiles + 2 * tmapi_stencil3_steps(plan->f.sz == 1) *
-                           tmapi_stencil3_deep(plan->f.sz == 1, 0) *
-                           (tmap_u32)sizeof(tmapi_stencil3_boxed);
-    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * (plan->cells + plan->halo);
+    b.entries = TMAPI_STENCIL3_FLIGHT * TMAPI_STENCIL3_THREADS;
+    b.entries = (plan->cells + plan->halo + b.entries - 1) / b.entries * b.entries;
+    b.inverse = tmapi_compact_inverse(b.cells);
+    b.box = (place * (b.all + 1) + 15) / 16 * 16;
+    b.stage = boxes * b.box;
+    b.apply = (b.stage + boxes * place * plan->cells + 15) / 16 * 16;
+    b.tiles = (b.apply + 8 * plan->cells + 15) / 16 * 16;
+    b.list = b.tiles +
+             2 * tmapi_stencil3_steps(plan->f.sz == 1) * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * b.entries;
     b.table = b.places + 2 * plan->cells;
     b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
     b.bytes = b.count + 4 * 33;
@@ -420,11 +435,11 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
 // Chooses the block of a stencil whose tiles have boxes: of 128, 64 and 32 threads the most
 // resident ones. The blocks are small and many, because each waits for its memory.
 static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts *facts) {
-    p->tiles = p->f.sz == 1 ? 4 : 2;
+    p->tiles = 4;
     p->shared = tmapi_stencil3_shared_at(p, p->tiles).bytes; // for elements of 16 bytes
     if (p->shared < p->boxes.bytes) p->shared = p->boxes.bytes;
     p->block = p->warps = 0;
-    for (tmap_u32 block = 128; block >= 32; block /= 2) {
+    for (tmap_u32 block = TMAPI_STENCIL3_THREADS; block >= 32; block /= 2) {
         const tmap_u32 warps = tmap_resident_blocks(facts, block, p->shared) * (block / 32);
         if (warps * facts->device.processors <= p->warps) continue;
         p->block = block, p->warps = warps * facts->device.processors;
@@ -432,15 +447,16 @@ static inline int tmapi_stencil3_plan_boxes(tmap_each3_plan *p, const tmap_facts
     return p->warps ? TMAP_OK : TMAP_ERANGE;
 }
 
-// Gives a tile a box if at least one in eight of its places is a cell, so that the box pays, and if
-// an entry of the list has bits enough for its elements.
+// Gives a tile a box if at least one in eight of its places is a cell, so that the box pays, if an
+// entry of the list has bits enough for its elements, and if divisions of tile numbers are exact.
 static inline void tmapi_stencil3_plan_box(tmap_each3_plan *p) {
     const tmap_u64 deep = tmap_mul_saturate(p->tile.z, p->f.sz > 1 ? p->pitch.plane : 0);
     const tmap_u64 high = tmap_mul_saturate(p->tile.y, p->pitch.row), most = 1u << 29;
     const int fits = p->pitch.row == TMAP_COMPACT || (deep < most && high < most);
     p->halo = tmapi_stencil3_halo(p->f, p->tile_level);
     p->boxes = tmapi_stencil3_box_of(p);
-    if (!fits || 8 * p->cells < p->boxes.all) p->halo = p->boxes.bytes = 0;
+    if (!fits || 8 * p->cells < p->boxes.all || p->items * p->boxes.cells >> 32)
+        p->halo = p->boxes.bytes = 0;
 }
 
 // Chooses the tile of a stencil: the largest whose tables a block of this device has memory for.

@@ -222,22 +222,13 @@ TMAP_DEVICE void tmapi_stencil_tile(const tmap_each_plan *plan, const tmapi_sten
     }
 }
 
-// Returns x as if it had just been read. The compiler then recomputes what follows from x for each
-// tile and keeps it in no register: the inner loop needs them all.
-TMAP_DEVICE tmap_u32 tmapi_stencil_anew(tmap_u32 x) {
-#if defined(__CUDA_ARCH__)
-    asm volatile("" : "+r"(x));
-#endif
-    return x;
-}
-
 // The lane's columns and borders, recomputed for each tile.
 TMAP_DEVICE tmapi_stencil_lane tmapi_stencil_lane_make(tmapi_each_tile *t) {
     tmapi_stencil_lane lane;
-    t->width = tmapi_stencil_anew(t->width), t->height = tmapi_stencil_anew(t->height);
-    t->column = tmapi_stencil_anew(t->column), t->row = tmapi_stencil_anew(t->row);
-    t->rows = tmapi_stencil_anew(t->rows);
-    t->cells = tmapi_stencil_anew(t->cells), t->bits = tmapi_stencil_anew(t->bits);
+    t->width = tmapi_again(t->width), t->height = tmapi_again(t->height);
+    t->column = tmapi_again(t->column), t->row = tmapi_again(t->row);
+    t->rows = tmapi_again(t->rows);
+    t->cells = tmapi_again(t->cells), t->bits = tmapi_again(t->bits);
     lane.first = t->column == 0, lane.last = t->column == t->width - 1;
     lane.own = (tmap_u64)t->bits << 1;
     lane.west = lane.here = lane.east = 0;
@@ -261,7 +252,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
     read = read | read << 1 | read << 2;
     for (tmap_u64 i = plan->first + t.tiles.first; i < plan->first + plan->count;
          i += t.tiles.stride) {
-        const tmap_u32 lane = tmapi_stencil_anew(rank) % 32;
+        const tmap_u32 lane = tmapi_again(rank) % 32;
         const tmap_xy tile = tmap_tiles_at(&t.tiles, plan->f, (tmap_u32)i);
         // Lane p tests tile p of the nine here, in reading order; a coordinate of -1 is outside.
         const tmap_u32 nine = __ballot_sync(
@@ -269,9 +260,9 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
                                                        tile.y + lane / 3 - 1, plan->r - m));
         tmapi_stencil_lane l = tmapi_stencil_lane_make(&t);
         l.west =
-            tmapi_stencil_column(&t, tmapi_stencil_anew(cells_west), nine >> (l.first ? 0 : 1));
+            tmapi_stencil_column(&t, tmapi_again(cells_west), nine >> (l.first ? 0 : 1));
         l.here = tmapi_stencil_column(&t, t.cells, nine >> 1) & read;
-        l.east = tmapi_stencil_column(&t, tmapi_stencil_anew(cells_east), nine >> (l.last ? 2 : 1));
+        l.east = tmapi_stencil_column(&t, tmapi_again(cells_east), nine >> (l.last ? 2 : 1));
         tmapi_stencil_tile(
             plan, s, &l, t.rows,
             tmapi_each_cell(plan, tile.x * t.width + t.column, tile.y * t.height + t.row));

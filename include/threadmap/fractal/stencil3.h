@@ -383,43 +383,81 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmap
     return around;
 }
 
-// Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
-// by their numbers. The box gets the number in the list. Collective for a warp.
-TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
-                                     unsigned char *shared) {
+// The places of a box with `side` places along an axis that tiles in direction d, one more than -1, 0
+// or 1, hold. Returns how many; *begin becomes the first.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_part(tmap_u32 d, tmap_u32 side, tmap_u32 *begin) {
+    *begin = d == 2 ? side - 1 : d;
+    return d == 1 ? side - 2 : 1;
+}
+
+// Enters what the box holds in places begin to begin + size into the list, in the order of rows; a
+// tile's own cells first, in compact storage by their numbers. own, other: how many entries there
+// are. The box gets the number in the list. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes, tmap_xyz begin,
+                                     tmap_xyz size, tmap_u32 *own, tmap_u32 *other) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    const tmapi_stencil3_box *b = &plan->boxes;
     tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
     unsigned short *places = (unsigned short *)(shared + b->places);
     tmap_u32 *box = (tmap_u32 *)shared;
-    const tmap_u32 lane = tmap_thread_rank() % 32;
+    const tmap_u32 lane = tmap_thread_rank() % 32, all = size.x * size.y * size.z;
     const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
-    tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < b->all; first += 32) {
-        const tmap_u32 i = first + lane, held = i < b->all ? box[i] : 0, to = held >> 16;
-        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
-        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
+    for (tmap_u32 first = 0; first < all; first += 32) {
+        const tmap_u32 j = first + lane, row = j / size.x, z = begin.z + row / size.y;
+        const tmap_u32 y = begin.y + row % size.y, x = begin.x + j % size.x;
+        const tmap_u32 i = x + y * b->row + z * b->plane;
+        const tmap_u32 held = j < all ? box[i] : 0, to = held >> 16;
+        const tmap_xyz p = {x - 1, y - 1, z - !layer};
         const int index = (int)(held & 0xffff) - 1;
         const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
         const tmap_u32 from = (tmap_u32)(compact ? index : element);
-        const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
-        tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
+        const tmap_u32 mine = tmapi_warp_place(lane, own, held && to == TMAP_HERE3);
+        tmap_u32 n = tmapi_warp_place(lane, other, held && to != TMAP_HERE3);
         if (held && to == TMAP_HERE3) {
             n = compact ? (tmap_u32)index : mine;
             places[n] = (unsigned short)tmapi_each3_pack(p);
         }
         if (held && n < plan->cells + plan->halo) // always: the plan has counted them
-            list[n] = (tmap_u64)from << 32 | to << 16 | i, box[i] = n;
+            list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 21 | i * bytes, box[i] = n;
     }
-    if (lane == 0) *(tmap_u32 *)(shared + b->count) = other;
 }
 
-// Fills the tables that are the same for all tiles. bytes: of a place. Collective for the block.
+// Makes the list. In compact storage its entries lie tile by tile, so that a warp reads few lines of
+// memory. bytes: of a place. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_lists(const tmap_each3_plan *plan, tmap_u32 bytes) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    const tmapi_stencil3_box *b = &plan->boxes;
+    const tmap_u32 layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
+    const tmap_xyz side = {plan->tile.x + 2, plan->tile.y + 2, layer ? 1 : plan->tile.z + 2};
+    tmapi_stencil3_entry *list =
+        (tmapi_stencil3_entry *)((unsigned char *)tmapi_each3_shared + b->list);
+    tmap_u32 own = 0, other = plan->cells;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32)
+        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
+    __syncwarp();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 n = 0; n < (compact ? layer ? 9 : TMAP_AROUND3 : 1); ++n) {
+        tmap_xyz begin = {0, 0, 0}, size = side;
+        if (compact) {
+            size.x = tmapi_stencil3_part(n % 3, side.x, &begin.x);
+            size.y = tmapi_stencil3_part(n / 3 % 3, side.y, &begin.y);
+            if (!layer) size.z = tmapi_stencil3_part(n / 9, side.z, &begin.z);
+        }
+        tmapi_stencil3_list(plan, bytes, begin, size, &own, &other);
+    }
+}
+
+// Fills the tables that are the same for all tiles. size: of an element. Collective for the block.
 TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
-                                           tmap_u32 bytes, unsigned char *shared) {
+                                           tmap_u32 size, unsigned char *shared) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
-    const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
     const int layer = plan->f.sz == 1;
+    const tmap_u32 bytes = tmapi_stencil3_deep(layer, size) * size;
+    const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
     tmap_u32 *box = (tmap_u32 *)shared, *apply = (tmap_u32 *)(shared + b->apply);
     tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
     unsigned short *table = (unsigned short *)(shared + b->table);
@@ -436,20 +474,20 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
     __syncthreads();
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
-        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0, 1);
         const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
         box[place] = (i + 1) | TMAP_HERE3 << 16;
     }
     __syncthreads();
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
-        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0, 1);
         const tmap_u32 place = p.x + 1 + (p.y + 1) * b->row + (p.z + 1 - layer) * b->plane;
         stage[2 * i] = place | atomicAdd(&count[1 + place % banks], 1u) << 16;
         stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
     }
     __syncthreads();
-    if (rank < 32) tmapi_stencil3_list(plan, b, shared);
+    if (rank < 32) tmapi_stencil3_lists(plan, bytes);
     __syncthreads();
     // Threads take cells in an order in which neighbouring lanes access different banks: first one
     // of each bank, then a second one of each, and so on.
@@ -474,12 +512,13 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
             const tmap_u32 some = count[1 + bank];
             number += (some < turn ? some : turn) + (bank < place % banks && some > turn);
         }
-        apply[2 * number] = place | box[place] << 16 | edge << 25;
+        apply[2 * number] = (place - 1 - b->row - (layer ? 0 : b->plane)) * bytes |
+                            box[place] << 16 | (edge - (layer ? 9 : 0)) << 25;
         apply[2 * number + 1] = stage[2 * i + 1];
     }
     __syncthreads();
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = rank; i < b->stage / 4; i += threads) box[i] = 0;
+    for (tmap_u32 i = rank; i < b->apply / 4; i += threads) box[i] = 0;
 }
 
 // No tile.
@@ -492,11 +531,10 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_tile_beside(const tmap_each3_plan *plan,
                                                 const unsigned short *table, tmap_u32 tile,
                                                 tmap_u32 n) {
     const tmap_u32 levels = plan->r - plan->tile_level;
-    const tmap_u32 inverse = tmapi_compact_inverse(b->cells);
     tmap_u32 rest = tile, power = 1;
     TMAPI_NO_UNROLL
     for (tmap_u32 level = 0; level < levels && n != TMAP_HERE3; level += b->levels) {
-        const tmap_u32 quotient = tmapi_compact_divide(rest, b->cells, inverse);
+        const tmap_u32 quotient = tmapi_compact_divide_small(rest, b->inverse);
         const tmap_u32 cell = rest - quotient * b->cells, entry = table[n * b->cells + cell];
         n = entry >> 6, tile += ((entry & 63) - cell) * power;
         if (n == TMAPI_STENCIL3_NONE) break;
@@ -522,184 +560,188 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
     return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
 }
 
-// Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart.
-// Collective for the block's full warps.
+// Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart,
+// and in compact storage prefetches their cells. layer: a constant. Collective for the block's full
+// warps.
 TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_box *b, tmap_u64 first,
-                                         tmap_u64 stride, tmapi_stencil3_boxed *tiles) {
+                                         tmap_u64 first, tmap_u64 stride,
+                                         tmapi_stencil3_boxed *tiles, int layer) {
     extern __shared__ uint4 tmapi_each3_shared[];
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
-    const tmap_u32 base = plan->f.sz == 1 ? 9 : 0, all = plan->f.sz == 1 ? 9 : TMAP_AROUND3;
-    const tmap_u32 deep = tmapi_stencil3_deep(plan->f.sz == 1, s->size);
+    const tmap_u32 base = layer ? 9 : 0, all = layer ? 9 : TMAP_AROUND3;
+    const tmap_u32 deep = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
     const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
-    const tmap_u32 many = deep * tmapi_stencil3_steps(plan->f.sz == 1);
+    const tmap_u32 many = deep * tmapi_stencil3_steps(layer);
+    const tmap_u32 of_tile = plan->cells * s->size;
     const unsigned short *table =
-        (const unsigned short *)((unsigned char *)tmapi_each3_shared + b->table);
+        (const unsigned short *)((unsigned char *)tmapi_each3_shared + plan->boxes.table);
     const tmap_u64 end = plan->first + plan->count;
     const int compact = plan->pitch.row == TMAP_COMPACT;
     const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
     TMAPI_NO_UNROLL
     for (tmap_u32 v = rank / 32 * of_warp; v < many && rank / 32 < warps; v += warps * of_warp) {
-        const tmap_u32 u = v + in_warp;
-        const tmap_u64 place = first + u / deep * stride + u % deep;
+        const tmap_u32 u = v + in_warp, in_step = u % deep;
+        const tmap_u32 i = 4 * (n - base) + in_step;
+        const tmap_u64 place = first + u / deep * stride + in_step;
         const tmap_u32 tile = (tmap_u32)place;
+        tmapi_stencil3_boxed *to = &tiles[u / deep];
         tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
         if (in_warp < of_warp && u < many && place < end)
-            number = tmapi_stencil3_tile_beside(plan, b, table, tile, n);
+            number = tmapi_stencil3_tile_beside(plan, &plan->boxes, table, tile, n);
         is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
         if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
-        tiles[u].around[n] = tmapi_stencil3_around_edge(is, n);
-        tiles[u].from[n] = 0;
-        if (n == TMAP_HERE3 && compact) tiles[u].at = plan->offset + (tmap_u64)tile * plan->cells;
+        to->around[i] = tmapi_stencil3_around_edge(is, n);
+        to->from[i] = ~0ull;
+        TMAPI_NO_UNROLL
+        for (tmap_u32 k = 32 * (n - base); compact && place < end && k < of_tile; k += 32 * all)
+            tmapi_compact_prefetch(s->in + plan->offset * s->size + (tmap_u64)tile * of_tile + k);
         if (number == TMAPI_STENCIL3_ABSENT) continue;
-        if (compact) {
-            tiles[u].from[n] = s->in + (plan->offset + (tmap_u64)number * plan->cells) * s->size;
-        } else {
-            const tmap_u64 at = tmapi_each3_tile_at(plan, tile, 0).at;
-            tiles[u].from[n] = s->in + at * s->size;
-            if (n == TMAP_HERE3) tiles[u].at = at;
-        }
+        const tmap_u64 at = compact ? plan->offset + (tmap_u64)number * plan->cells
+                                    : tmapi_each3_tile_at(plan, tile, 0).at;
+        to->from[i] = (tmap_u64)(s->in + at * s->size);
+        if (n == TMAP_HERE3) to->at[in_step] = at;
     }
     if (last < many) {
         const tmap_u64 place = first + last / deep * stride + last % deep;
-        if (place < end) tiles[last].corner = tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
+        if (place < end)
+            tiles[last / deep].corner[last % deep] =
+                tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
     }
 }
 
-// Prefetches the cells of the `deep` tiles from `first` on, in compact storage.
-TMAP_DEVICE void tmapi_stencil3_box_prefetch(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                             tmap_u64 first, tmap_u32 deep) {
-    const tmap_u64 end = plan->first + plan->count, of_tile = (tmap_u64)plan->cells * s->size;
-    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
-    const unsigned char *from = s->in + plan->offset * s->size + first * of_tile;
-    if (plan->pitch.row != TMAP_COMPACT || first + deep > end) return;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = 32 * tmap_thread_rank(); i < deep * of_tile; i += 32 * threads)
-        tmapi_compact_prefetch(from + i);
-}
-
-// Tells nvcc that a pointer from shared memory points to device memory.
+// The address of element `index`, which may be below 0, of elements from `first` on in device memory.
+// One instruction: nvcc makes more of it where several tiles have the same index.
+TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_u32 size) {
 #if defined(__CUDA_ARCH__)
-#define TMAPI_STENCIL3_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+    unsigned char *at;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(at) : "r"(index), "r"(size), "l"(first));
+    __builtin_assume(__isGlobal(at));
+    return at;
 #else
-#define TMAPI_STENCIL3_GLOBAL(pointer) ((void)0)
+    return (unsigned char *)first + (tmap_i64)index * (int)size;
 #endif
-
-// The entries of the list that a thread has in flight.
-#define TMAPI_STENCIL3_FLIGHT(deep) ((deep) == 4 ? 2u : 4u)
+}
 
 // The element of an entry of the list.
 TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
 
-// Fills the box with the values of a step's tiles: their own cells, the first of the `all` entries
-// of the list, and those around them. A thread has some of both in flight. deep: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_boxed *tiles, tmap_u32 all,
-                                         tmap_u32 deep) {
-    extern __shared__ uint4 tmapi_each3_shared[];
-    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
-    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
-    const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + plan->boxes.list);
-    const tmap_u32 flight = TMAPI_STENCIL3_FLIGHT(deep), cells = plan->cells;
-    const tmap_u32 most = all > 2 * cells ? all - cells : cells;
-    const unsigned char *self[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (tmap_u32 u = 0; u < deep; ++u) self[u] = tiles[u].from[TMAP_HERE3];
+// Fills the boxes with the values of a step's tiles: their own cells, and those around them. The
+// list ends with entries that write to an unused place, so that no thread asks where it ends.
+// layer: a constant.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+                                         const tmapi_stencil3_boxed *now, unsigned char *shared,
+                                         int layer) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
+    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer);
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = tmap_thread_rank(); first < most; first += flight * threads) {
-        tmapi_value value[8];
-        tmap_u32 to[8]; // bytes from the box's beginning on
+    for (tmap_u32 first = tmap_thread_rank(); first < b->entries;
+         first += TMAPI_STENCIL3_FLIGHT * threads) {
+        const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list) + first;
+        tmapi_value value[TMAPI_STENCIL3_FLIGHT][2];
+        tmap_u32 to[TMAPI_STENCIL3_FLIGHT]; // bytes from the box's beginning on
 #pragma unroll
-        for (tmap_u32 j = 0; j < 2 * flight; ++j) {
-            const int own = j < flight;
-            const tmap_u32 i = (own ? 0 : cells) + first + (own ? j : j - flight) * threads;
-            const int is = i < (own ? cells : all);
-            const tmapi_stencil3_entry e = list[is ? i : 0];
-            to[j] = is ? (tmap_u32)(e & 0xffff) * bytes : 0xffffffffu;
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+            const tmapi_stencil3_entry e = list[j * threads];
+            const unsigned char *tile = (const unsigned char *)now->from + ((tmap_u32)e >> 16);
+            tmapi_value from[2];
+            to[j] = (tmap_u32)e & 0xffff;
 #pragma unroll
-            for (tmap_u32 u = 0; u < deep; ++u) {
-                const unsigned char *from = own ? self[u] : tiles[u].from[(tmap_u32)e >> 16];
-                TMAPI_STENCIL3_GLOBAL(from);
-                tmapi_value_zero(value[j].bytes + u * s->size, s->size);
-                if (is && from)
-                    tmapi_value_copy(value[j].bytes + u * s->size,
-                                     from + (tmap_i64)tmapi_stencil3_from(e) * (int)s->size,
+            for (tmap_u32 u = 0; u < boxes * deep; ++u) {
+                unsigned char *into = value[j][u / deep].bytes + u % deep * s->size;
+                if (u % 2 == 0)
+                    tmapi_value_copy(&from[u / 2], tile + 8 * u, boxes * deep == 1 ? 8 : 16);
+                tmapi_value_zero(into, s->size);
+                if (((const tmap_u32 *)from)[2 * u + 1] != TMAPI_STENCIL3_ABSENT)
+                    tmapi_value_copy(into,
+                                     tmapi_stencil3_at(((const void *const *)from)[u],
+                                                       tmapi_stencil3_from(e), s->size),
                                      s->size);
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < 2 * flight; ++j)
-            if (to[j] != 0xffffffffu) tmapi_value_copy(shared + to[j], value[j].bytes, bytes);
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
+#pragma unroll
+            for (tmap_u32 box = 0; box < boxes; ++box)
+                tmapi_value_copy(shared + box * b->box + to[j], value[j][box].bytes, bytes);
     }
 }
 
 // Applies the rule to the cells of a step of `some` tiles. layer: a constant.
 TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                           const tmapi_stencil3_box *b,
-                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
+                                          const tmapi_stencil3_boxed *now, tmap_u32 some,
                                           unsigned char *shared, int layer) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
+    const tmap_u32 row = b->row * bytes, plane = b->plane * bytes;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
         const tmap_u64 own = ((const tmap_u64 *)(shared + b->apply))[i];
-        const tmap_u32 what = (tmap_u32)own;
-        const unsigned char *here = shared + (what & 0xffff) * bytes;
-        const tmap_u32 number = what >> 16 & 0x1ff;
+        const tmap_u32 number = (tmap_u32)own >> 16 & 0x1ff;
         const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
         const int from =
             tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[number]);
-        tmapi_value wide[TMAP_AROUND3], next;
 #pragma unroll
-        for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
-            const int row = n / 3 % 3 - 1, plane = n / 9 - 1;
-            tmapi_value_zero(&wide[n], 16);
-            if (!layer || plane == 0)
-                tmapi_value_copy(&wide[n],
-                                 here + (row * (int)b->row + plane * (int)b->plane) * (int)bytes +
-                                     (n % 3 - 1) * (int)bytes,
-                                 bytes);
+        for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
+            const unsigned char *of_row = shared + ((tmap_u32)own & 0xffff) + box * b->box;
+            tmapi_value wide[TMAP_AROUND3], next;
+#pragma unroll
+            for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
+                tmapi_value_zero(&wide[n], 16);
+                if (layer && n / 9 != 1) continue;
+                tmapi_value_copy(&wide[n], of_row + n % 3 * bytes, bytes);
+                if (n % 3 == 2) of_row += n % 9 == 8 ? plane - 2 * row : row;
+            }
+            tmapi_value_zero(&next, 16);
+#pragma unroll
+            for (tmap_u32 v = 0; v < deep; ++v) {
+                const tmap_u32 u = box * deep + v;
+                if (u >= some) continue;
+                const tmap_u32 around =
+                    (tmap_u32)(own >> 32) & now->around[((tmap_u32)own >> 25) * 4 + u];
+                const tmap_cell3 cell = {
+                    now->corner[u].x + (p & 31), now->corner[u].y + (p >> 5 & 31),
+                    now->corner[u].z + (p >> 10), now->at[u] + (tmap_u64)(tmap_i64)from};
+                tmapi_stencil3_values values;
+                tmapi_value one;
+#pragma unroll
+                for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n)
+                    tmapi_value_copy(values.bytes + n * s->size, wide[n].bytes + v * s->size,
+                                     s->size);
+                s->rule(s->job, cell, layer ? around & 0x3fe00 : around, &values, &one);
+                tmapi_value_copy(next.bytes + v * s->size, &one, s->size);
+            }
+            tmapi_value_copy(shared + b->stage + (box * plan->cells + number) * bytes, &next,
+                             bytes);
         }
-        tmapi_value_zero(&next, 16);
-#pragma unroll
-        for (tmap_u32 u = 0; u < deep; ++u) {
-            if (u >= some) continue;
-            const tmap_u32 around =
-                (tmap_u32)(own >> 32) & tiles[u].around[what >> 25] & (layer ? 0x3fe00 : ~0u);
-            const tmap_cell3 cell = {
-                tiles[u].corner.x + (p & 31), tiles[u].corner.y + (p >> 5 & 31),
-                tiles[u].corner.z + (p >> 10), tiles[u].at + (tmap_u64)(tmap_i64)from};
-            tmapi_stencil3_values values;
-            tmapi_value one;
-#pragma unroll
-            for (tmap_u32 n = 0; n < TMAP_AROUND3; ++n)
-                tmapi_value_copy(values.bytes + n * s->size, wide[n].bytes + u * s->size, s->size);
-            s->rule(s->job, cell, around, &values, &one);
-            tmapi_value_copy(next.bytes + u * s->size, &one, s->size);
-        }
-        tmapi_value_copy(shared + b->stage + number * bytes, &next, bytes);
     }
 }
 
-// Stores the next values of a step of `some` tiles. deep: a constant.
+// Stores the next values of a step of `some` tiles. layer: a constant.
 TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
-                                          const tmapi_stencil3_boxed *tiles, tmap_u32 some,
-                                          tmap_u32 cells, unsigned char *shared, tmap_u32 deep) {
-    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z, bytes = deep * s->size;
+                                          const tmapi_stencil3_boxed *now, tmap_u32 some,
+                                          tmap_u32 cells, unsigned char *shared, int layer) {
+    const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
+    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     unsigned char *to[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (tmap_u32 u = 0; u < deep; ++u) to[u] = s->out + tiles[u].at * s->size;
+    for (tmap_u32 u = 0; u < tmapi_stencil3_boxes_of(layer) * deep; ++u)
+        to[u] = s->out + now->at[u] * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
         const int from = tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[i]);
-        tmapi_value next;
-        tmapi_value_copy(&next, shared + b->stage + i * bytes, bytes);
 #pragma unroll
-        for (tmap_u32 u = 0; u < deep; ++u)
-            if (u < some)
-                tmapi_value_copy(to[u] + (tmap_i64)from * (int)s->size, next.bytes + u * s->size,
-                                 s->size);
+        for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
+            tmapi_value next;
+            tmapi_value_copy(&next, shared + b->stage + (box * cells + i) * bytes, bytes);
+#pragma unroll
+            for (tmap_u32 v = 0; v < deep; ++v)
+                if (box * deep + v < some)
+                    tmapi_value_copy(tmapi_stencil3_at(to[box * deep + v], from, s->size),
+                                     next.bytes + v * s->size, s->size);
+        }
     }
 }
 
@@ -709,28 +751,29 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmapi_stencil3_box b = plan->boxes;
-    const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size);
-    const tmap_u32 steps = tmapi_stencil3_steps(layer), many = steps * deep;
-    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * deep;
-    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * deep;
+    const tmap_u32 many = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
+    const tmap_u32 steps = tmapi_stencil3_steps(layer);
+    const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * many;
+    tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * many;
     tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
-    tmapi_stencil3_box_tables(plan, &b, deep * s->size, shared);
-    tmapi_stencil3_box_step(plan, s, &b, first, stride, tiles);
+    tmapi_stencil3_box_tables(plan, &b, s->size, shared);
+    tmapi_stencil3_box_step(plan, s, first, stride, tiles, layer);
     __syncthreads();
-    const tmap_u32 all = *(const tmap_u32 *)(shared + b.count);
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
-        const tmapi_stencil3_boxed *now = tiles + turn * deep;
-        const tmap_u32 some = end - first < deep ? (tmap_u32)(end - first) : deep;
-        tmapi_stencil3_box_fill(plan, s, now, all, deep);
+        const tmapi_stencil3_boxed *now = tiles + turn;
+        tmapi_stencil3_box_fill(s, &b, now, shared, layer);
         __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
-            tmapi_stencil3_box_step(plan, s, &b, first + steps * stride, stride,
-                                    tiles + (turn ? 0 : many));
-        tmapi_stencil3_box_prefetch(plan, s, first + stride, deep);
-        tmapi_stencil3_box_apply(plan, s, &b, now, some, shared, layer);
+            tmapi_stencil3_box_step(plan, s, first + steps * stride, stride,
+                                    tiles + (turn ? 0 : steps), layer);
+        if (end - first >= many)
+            tmapi_stencil3_box_apply(plan, s, &b, now, many, shared, layer);
+        else
+            tmapi_stencil3_box_apply(plan, s, &b, now, (tmap_u32)(end - first), shared, layer);
         __syncthreads();
-        tmapi_stencil3_box_store(s, &b, now, some, plan->cells, shared, deep);
+        tmapi_stencil3_box_store(s, &b, now, end - first < many ? (tmap_u32)(end - first) : many,
+                                 plan->cells, shared, layer);
     }
 }
 
@@ -786,8 +829,8 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
         if (i >= plan->cells || !tmap_nbb3_contains(plan->f, at, plan->line_level)) continue;
         tile = tmapi_each3_line_at(plan, (tmap_u32)(line / plan->lines), in_box, 1);
         tile.corner.x += x * plan->tile.x, tile.at += x * plan->tile.x;
-        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level, 1), i,
-                                   &calls);
+        cell = tmapi_each3_cell_at(plan, &tile, tmapi_each3_lambda(plan, i, plan->tile_level, 1, 1),
+                                   i, &calls);
         tmapi_stencil3_cell(plan, s, cell);
     }
 }

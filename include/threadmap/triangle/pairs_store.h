@@ -87,7 +87,7 @@ TMAP_DEVICE void tmapi_store_each(const tmapi_store *s, const unsigned char *sta
         const int edges = strip.full < TMAPI_STORE_ROWS;
         if (strip.full > 0) tmapi_store_rows(s, strip, 1, values, context);
         if (!edges) continue;
-        strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
+        strip = tmapi_store_strip_make(s, tmapi_again(turn), staged);
         tmapi_store_rows(s, strip, 0, values, context);
     }
 }
@@ -346,7 +346,7 @@ TMAP_DEVICE void tmapi_store_sums(const tmapi_store *s, unsigned char *staged,
             tmapi_store_strip strip = tmapi_store_strip_make(s, turn, staged + at);
             tmapi_store_add_parts(s, &strip, k, all - k < piece ? all - k : piece, all, w, sums);
             if (!then) {
-                strip = tmapi_store_strip_make(s, tmapi_store_again(turn), staged);
+                strip = tmapi_store_strip_make(s, tmapi_again(turn), staged);
                 if (s->tall == TMAPI_STORE_ROWS && strip.full == TMAPI_STORE_ROWS)
                     tmapi_store_finish(s, strip, 1, w->sum.finish, w->jobs[0], sums);
                 else

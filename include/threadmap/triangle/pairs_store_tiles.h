@@ -156,15 +156,6 @@ TMAP_DEVICE tmapi_store_strip tmapi_store_strip_make(const tmapi_store *s, tmap_
     return strip;
 }
 
-// The same number, hidden from the compiler, which then computes again what depends on it instead
-// of holding it in registers.
-TMAP_DEVICE tmap_u32 tmapi_store_again(tmap_u32 x) {
-#if defined(__CUDA_ARCH__)
-    asm volatile("" : "+r"(x));
-#endif
-    return x;
-}
-
 // Advances to the strip's next row.
 TMAP_DEVICE void tmapi_store_next(const tmapi_store *s, tmapi_store_strip *strip) {
     strip->i += TMAPI_STORE_PERIOD, strip->full -= 1;
