@@ -238,14 +238,13 @@ typedef tmap_u64 tmapi_stencil3_entry;
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
-// What a block knows of the four tiles of a step, or fewer. from: for each of 27 tiles around each,
-// or of nine in a layer, where its elements begin in memory, the four side by side; ~0: it does not
-// exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
+// What a block knows of the four tiles of a step, or fewer. tile: for each of 27 tiles around each,
+// or of nine in a layer, its number, the four side by side; ~0: it does not exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
 // the bits of the neighbours that are in existing tiles. at: a tile's first element.
 typedef struct tmapi_stencil3_boxed {
-    alignas(16) tmap_u64 from[4 * TMAP_AROUND3];
-    tmap_u64 at[4];
+    alignas(16) tmap_u32 tile[4 * TMAP_AROUND3];
     tmap_u32 around[4 * TMAP_AROUND3];
+    tmap_u64 at[4];
     tmap_xyz corner[4];
 } tmapi_stencil3_boxed;
 

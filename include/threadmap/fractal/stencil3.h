@@ -421,7 +421,7 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes
             places[n] = (unsigned short)tmapi_each3_pack(p);
         }
         if (held && n < plan->cells + plan->halo) // always: the plan has counted them
-            list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 21 | i * bytes, box[i] = n;
+            list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 20 | i * bytes, box[i] = n;
     }
 }
 
@@ -437,7 +437,7 @@ TMAP_DEVICE void tmapi_stencil3_lists(const tmap_each3_plan *plan, tmap_u32 byte
     tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32)
-        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
+        list[i] = (layer ? 4 : TMAP_HERE3) << 20 | b->all * bytes;
     __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 n = 0; n < (compact ? layer ? 9 : TMAP_AROUND3 : 1); ++n) {
@@ -592,26 +592,26 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
         if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
         to->around[i] = tmapi_stencil3_around_edge(is, n);
-        to->from[i] = ~0ull;
+        to->tile[i] = number;
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 32 * (n - base); compact && place < end && k < of_tile; k += 32 * all)
             tmapi_compact_prefetch(s->in + plan->offset * s->size + (tmap_u64)tile * of_tile + k);
-        if (number == TMAPI_STENCIL3_ABSENT) continue;
-        const tmap_u64 at = compact ? plan->offset + (tmap_u64)number * plan->cells
-                                    : tmapi_each3_tile_at(plan, tile, 0).at;
-        to->from[i] = (tmap_u64)(s->in + at * s->size);
-        if (n == TMAP_HERE3) to->at[in_step] = at;
     }
     if (last < many) {
         const tmap_u64 place = first + last / deep * stride + last % deep;
-        if (place < end)
-            tiles[last / deep].corner[last % deep] =
-                tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
+        tmapi_stencil3_boxed *to = &tiles[last / deep];
+        if (place < end) {
+            const tmapi_each3_tile t = tmapi_each3_tile_at(plan, (tmap_u32)place, 0);
+            to->corner[last % deep] = t.corner, to->at[last % deep] = t.at;
+        }
     }
 }
 
-// The address of element `index`, which may be below 0, of elements from `first` on in device memory.
-// One instruction: nvcc makes more of it where several tiles have the same index.
+// The element of an entry of the list.
+TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
+
+// The address of element `index`, which may be below 0, of elements of `size` bytes in device
+// memory. In one instruction: nvcc makes more of it where several tiles have the same index.
 TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_u32 size) {
 #if defined(__CUDA_ARCH__)
     unsigned char *at;
@@ -623,40 +623,43 @@ TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_
 #endif
 }
 
-// The element of an entry of the list.
-TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
-
 // Fills the boxes with the values of a step's tiles: their own cells, and those around them. The
 // list ends with entries that write to an unused place, so that no thread asks where it ends.
-// layer: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+// layer, compact: constants.
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                          const tmapi_stencil3_boxed *now, unsigned char *shared,
-                                         int layer) {
+                                         int layer, int compact) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
-    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer);
+    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), of_tile = plan->cells * s->size;
+    const unsigned char *in[4];
+#pragma unroll
+    for (tmap_u32 u = 0; u < 4; ++u)
+        in[u] = s->in + (compact ? plan->offset : now->at[u]) * s->size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = tmap_thread_rank(); first < b->entries;
+    for (tmap_u32 first = tmap_thread_rank(); first < plan->boxes.entries;
          first += TMAPI_STENCIL3_FLIGHT * threads) {
-        const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list) + first;
+        const tmapi_stencil3_entry *list =
+            (const tmapi_stencil3_entry *)(shared + plan->boxes.list) + first;
         tmapi_value value[TMAPI_STENCIL3_FLIGHT][2];
         tmap_u32 to[TMAPI_STENCIL3_FLIGHT]; // bytes from the box's beginning on
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
             const tmapi_stencil3_entry e = list[j * threads];
-            const unsigned char *tile = (const unsigned char *)now->from + ((tmap_u32)e >> 16);
-            tmapi_value from[2];
+            const int element = tmapi_stencil3_from(e);
+            const unsigned char *from = tmapi_stencil3_at(in[0], element, s->size);
+            tmapi_value tile;
             to[j] = (tmap_u32)e & 0xffff;
+            tmapi_value_copy(&tile, (const unsigned char *)now->tile + ((tmap_u32)e >> 16), 16);
 #pragma unroll
             for (tmap_u32 u = 0; u < boxes * deep; ++u) {
+                const tmap_u32 number = ((const tmap_u32 *)&tile)[u];
                 unsigned char *into = value[j][u / deep].bytes + u % deep * s->size;
-                if (u % 2 == 0)
-                    tmapi_value_copy(&from[u / 2], tile + 8 * u, boxes * deep == 1 ? 8 : 16);
                 tmapi_value_zero(into, s->size);
-                if (((const tmap_u32 *)from)[2 * u + 1] != TMAPI_STENCIL3_ABSENT)
+                if (number != TMAPI_STENCIL3_ABSENT)
                     tmapi_value_copy(into,
-                                     tmapi_stencil3_at(((const void *const *)from)[u],
-                                                       tmapi_stencil3_from(e), s->size),
+                                     compact ? tmapi_stencil3_at(from, (int)number, of_tile)
+                                             : tmapi_stencil3_at(in[u], element, s->size),
                                      s->size);
             }
         }
@@ -664,7 +667,8 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_st
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
 #pragma unroll
             for (tmap_u32 box = 0; box < boxes; ++box)
-                tmapi_value_copy(shared + box * b->box + to[j], value[j][box].bytes, bytes);
+                tmapi_value_copy(shared + box * plan->boxes.box + to[j], value[j][box].bytes,
+                                 bytes);
     }
 }
 
@@ -762,7 +766,10 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
         const tmapi_stencil3_boxed *now = tiles + turn;
-        tmapi_stencil3_box_fill(s, &b, now, shared, layer);
+        if (plan->pitch.row == TMAP_COMPACT)
+            tmapi_stencil3_box_fill(plan, s, now, shared, layer, 1);
+        else
+            tmapi_stencil3_box_fill(plan, s, now, shared, layer, 0);
         __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
             tmapi_stencil3_box_step(plan, s, first + steps * stride, stride,
