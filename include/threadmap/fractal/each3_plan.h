@@ -35,17 +35,18 @@ typedef struct tmap_pitch3 {
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
 //   tiles   two buffers of the tiles of some steps
-//   list    `entries` entries: where the value of each place that is a cell comes from; the tile's
-//           own cells first; the rest write to an unused place behind the box
-//   places  the place of each cell of the list in the tile, two bytes
+//   list    `entries` entries: the first byte of each place that is a cell, from bit 16 on which tile
+//           has it, and from bit 21 on its cell there; the tile's own cells first; the rest write to
+//           an unused place behind the box
+//   elements  of the entries, counted from the tile's first; not in compact storage
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
-//   count   how many cells each bank has
 typedef struct tmapi_stencil3_box {
     tmap_u32 row, plane,
         all;          // places from one row of the box to the next, from plane to plane; all
     tmap_u32 entries; // of the list
     tmap_u32 levels, cells, inverse; // of the table; cells: k^levels; inverse: to divide by cells
-    tmap_u32 box, stage, apply, tiles, list, places, table, count, bytes;
+    tmap_u32 row_inverse, plane_inverse; // to divide by row, and by plane
+    tmap_u32 box, stage, apply, tiles, list, elements, table, bytes;
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
@@ -230,11 +231,6 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
-// An entry of the list: the first byte of its place in the box, from bit 16 on which tile has it,
-// as tmapi_stencil3_around_at, and from bit 32 on its element, counted from the tile's first, which
-// may be below 0.
-typedef tmap_u64 tmapi_stencil3_entry;
-
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
@@ -418,16 +414,16 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     b.entries = TMAPI_STENCIL3_FLIGHT * TMAPI_STENCIL3_THREADS;
     b.entries = (plan->cells + plan->halo + b.entries - 1) / b.entries * b.entries;
     b.inverse = tmapi_compact_inverse(b.cells);
+    b.row_inverse = tmapi_compact_inverse(b.row), b.plane_inverse = tmapi_compact_inverse(b.plane);
     b.box = (place * (b.all + 1) + 15) / 16 * 16;
     b.stage = boxes * b.box;
     b.apply = (b.stage + boxes * place * plan->cells + 15) / 16 * 16;
     b.tiles = (b.apply + 8 * plan->cells + 15) / 16 * 16;
     b.list = b.tiles +
              2 * tmapi_stencil3_steps(plan->f.sz == 1) * (tmap_u32)sizeof(tmapi_stencil3_boxed);
-    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * b.entries;
-    b.table = b.places + 2 * plan->cells;
-    b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
-    b.bytes = b.count + 4 * 33;
+    b.elements = b.list + 4 * b.entries;
+    b.table = b.elements + (plan->pitch.row == TMAP_COMPACT ? 0 : 4 * b.entries);
+    b.bytes = b.table + 2 * TMAP_AROUND3 * b.cells;
     return b;
 }
 

@@ -398,8 +398,7 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes
     extern __shared__ uint4 tmapi_each3_shared[];
     unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmapi_stencil3_box *b = &plan->boxes;
-    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
-    unsigned short *places = (unsigned short *)(shared + b->places);
+    tmap_u32 *list = (tmap_u32 *)(shared + b->list);
     tmap_u32 *box = (tmap_u32 *)shared;
     const tmap_u32 lane = tmap_thread_rank() % 32, all = size.x * size.y * size.z;
     const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
@@ -410,18 +409,16 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes
         const tmap_u32 i = x + y * b->row + z * b->plane;
         const tmap_u32 held = j < all ? box[i] : 0, to = held >> 16;
         const tmap_xyz p = {x - 1, y - 1, z - !layer};
-        const int index = (int)(held & 0xffff) - 1;
+        const tmap_u32 index = (held & 0xffff) - 1;
         const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
-        const tmap_u32 from = (tmap_u32)(compact ? index : element);
         const tmap_u32 mine = tmapi_warp_place(lane, own, held && to == TMAP_HERE3);
         tmap_u32 n = tmapi_warp_place(lane, other, held && to != TMAP_HERE3);
-        if (held && to == TMAP_HERE3) {
-            n = compact ? (tmap_u32)index : mine;
-            places[n] = (unsigned short)tmapi_each3_pack(p);
-        }
-        if (held && n < plan->cells + plan->halo) // always: the plan has counted them
-            list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 20 | i * bytes, box[i] = n;
+        if (held && to == TMAP_HERE3) n = compact ? index : mine;
+        if (!held || n >= b->entries) continue; // never: the plan has counted them
+        list[n] = (compact ? index << 21 : 0) | (to - (layer ? 9 : 0)) << 16 | i * bytes;
+        if (!compact) ((int *)(shared + b->elements))[n] = element;
+        box[i] = n;
     }
 }
 
@@ -432,12 +429,13 @@ TMAP_DEVICE void tmapi_stencil3_lists(const tmap_each3_plan *plan, tmap_u32 byte
     const tmapi_stencil3_box *b = &plan->boxes;
     const tmap_u32 layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
     const tmap_xyz side = {plan->tile.x + 2, plan->tile.y + 2, layer ? 1 : plan->tile.z + 2};
-    tmapi_stencil3_entry *list =
-        (tmapi_stencil3_entry *)((unsigned char *)tmapi_each3_shared + b->list);
+    tmap_u32 *list = (tmap_u32 *)((unsigned char *)tmapi_each3_shared + b->list);
     tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32)
-        list[i] = (layer ? 4 : TMAP_HERE3) << 20 | b->all * bytes;
+    for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32) {
+        list[i] = (layer ? 4 : TMAP_HERE3) << 16 | b->all * bytes;
+        if (!compact) ((int *)((unsigned char *)tmapi_each3_shared + b->elements))[i] = 0;
+    }
     __syncwarp();
     TMAPI_NO_UNROLL
     for (tmap_u32 n = 0; n < (compact ? layer ? 9 : TMAP_AROUND3 : 1); ++n) {
@@ -459,7 +457,7 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
     const tmap_u32 bytes = tmapi_stencil3_deep(layer, size) * size;
     const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
     tmap_u32 *box = (tmap_u32 *)shared, *apply = (tmap_u32 *)(shared + b->apply);
-    tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
+    tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->tiles);
     unsigned short *table = (unsigned short *)(shared + b->table);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < b->all; i += threads) box[i] = 0;
@@ -607,8 +605,12 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
     }
 }
 
-// The element of an entry of the list.
-TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
+// The element of a tile's own cell with number `number` in the list, counted from the tile's first.
+TMAP_DEVICE int tmapi_stencil3_from(const tmap_each3_plan *plan, tmap_u32 number) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    const unsigned char *elements = (unsigned char *)tmapi_each3_shared + plan->boxes.elements;
+    return plan->pitch.row == TMAP_COMPACT ? (int)number : ((const int *)elements)[number];
+}
 
 // The address of element `index`, which may be below 0, of elements of `size` bytes in device
 // memory. In one instruction: nvcc makes more of it where several tiles have the same index.
@@ -639,18 +641,18 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
     TMAPI_NO_UNROLL
     for (tmap_u32 first = tmap_thread_rank(); first < plan->boxes.entries;
          first += TMAPI_STENCIL3_FLIGHT * threads) {
-        const tmapi_stencil3_entry *list =
-            (const tmapi_stencil3_entry *)(shared + plan->boxes.list) + first;
+        const tmap_u32 *list = (const tmap_u32 *)(shared + plan->boxes.list) + first;
+        const int *elements = (const int *)(shared + plan->boxes.elements) + first;
         tmapi_value value[TMAPI_STENCIL3_FLIGHT][2];
         tmap_u32 to[TMAPI_STENCIL3_FLIGHT]; // bytes from the box's beginning on
 #pragma unroll
         for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
-            const tmapi_stencil3_entry e = list[j * threads];
-            const int element = tmapi_stencil3_from(e);
+            const tmap_u32 e = list[j * threads];
+            const int element = compact ? (int)(e >> 21) : elements[j * threads];
             const unsigned char *from = tmapi_stencil3_at(in[0], element, s->size);
             tmapi_value tile;
-            to[j] = (tmap_u32)e & 0xffff;
-            tmapi_value_copy(&tile, (const unsigned char *)now->tile + ((tmap_u32)e >> 16), 16);
+            to[j] = e & 0xffff;
+            tmapi_value_copy(&tile, &now->tile[4 * (e >> 16 & 31)], 16);
 #pragma unroll
             for (tmap_u32 u = 0; u < boxes * deep; ++u) {
                 const tmap_u32 number = ((const tmap_u32 *)&tile)[u];
@@ -684,9 +686,11 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
         const tmap_u64 own = ((const tmap_u64 *)(shared + b->apply))[i];
         const tmap_u32 number = (tmap_u32)own >> 16 & 0x1ff;
-        const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
-        const int from =
-            tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[number]);
+        const tmap_u32 place = ((tmap_u32)own & 0xffff) / bytes; // in a box without a border
+        const tmap_u32 z = tmapi_compact_divide_small(place, b->plane_inverse);
+        const tmap_u32 y = tmapi_compact_divide_small(place - z * b->plane, b->row_inverse);
+        const tmap_u32 x = place - z * b->plane - y * b->row;
+        const int from = tmapi_stencil3_from(plan, number);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
             const unsigned char *of_row = shared + ((tmap_u32)own & 0xffff) + box * b->box;
@@ -705,9 +709,9 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
                 if (u >= some) continue;
                 const tmap_u32 around =
                     (tmap_u32)(own >> 32) & now->around[((tmap_u32)own >> 25) * 4 + u];
-                const tmap_cell3 cell = {
-                    now->corner[u].x + (p & 31), now->corner[u].y + (p >> 5 & 31),
-                    now->corner[u].z + (p >> 10), now->at[u] + (tmap_u64)(tmap_i64)from};
+                const tmap_cell3 cell = {now->corner[u].x + x, now->corner[u].y + y,
+                                         now->corner[u].z + z,
+                                         now->at[u] + (tmap_u64)(tmap_i64)from};
                 tmapi_stencil3_values values;
                 tmapi_value one;
 #pragma unroll
@@ -724,9 +728,9 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
 }
 
 // Stores the next values of a step of `some` tiles. layer: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                           const tmapi_stencil3_boxed *now, tmap_u32 some,
-                                          tmap_u32 cells, unsigned char *shared, int layer) {
+                                          unsigned char *shared, int layer) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     unsigned char *to[4] = {0, 0, 0, 0};
@@ -734,12 +738,13 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_s
     for (tmap_u32 u = 0; u < tmapi_stencil3_boxes_of(layer) * deep; ++u)
         to[u] = s->out + now->at[u] * s->size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
-        const int from = tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[i]);
+    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
+        const int from = tmapi_stencil3_from(plan, i);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
             tmapi_value next;
-            tmapi_value_copy(&next, shared + b->stage + (box * cells + i) * bytes, bytes);
+            tmapi_value_copy(&next, shared + plan->boxes.stage + (box * plan->cells + i) * bytes,
+                             bytes);
 #pragma unroll
             for (tmap_u32 v = 0; v < deep; ++v)
                 if (box * deep + v < some)
@@ -779,8 +784,8 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
         else
             tmapi_stencil3_box_apply(plan, s, &b, now, (tmap_u32)(end - first), shared, layer);
         __syncthreads();
-        tmapi_stencil3_box_store(s, &b, now, end - first < many ? (tmap_u32)(end - first) : many,
-                                 plan->cells, shared, layer);
+        tmapi_stencil3_box_store(plan, s, now, end - first < many ? (tmap_u32)(end - first) : many,
+                                 shared, layer);
     }
 }
 
