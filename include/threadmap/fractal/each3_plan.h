@@ -35,6 +35,8 @@ typedef struct tmap_pitch3 {
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
 //   tiles   two buffers of the tiles of some steps
+//   numbers those of the tiles around them, ~0 where there is none: of all steps of a layer, else of
+//           one, since a step is filled before the next is found
 //   list    `entries` entries: the first byte of each place that is a cell, from bit 16 on which tile
 //           has it, and from bit 21 on its cell there; the tile's own cells first; the rest write to
 //           an unused place behind the box
@@ -46,7 +48,7 @@ typedef struct tmapi_stencil3_box {
     tmap_u32 entries; // of the list
     tmap_u32 levels, cells, inverse; // of the table; cells: k^levels; inverse: to divide by cells
     tmap_u32 row_inverse, plane_inverse; // to divide by row, and by plane
-    tmap_u32 box, stage, apply, tiles, list, elements, table, bytes;
+    tmap_u32 box, stage, apply, tiles, numbers, list, elements, table, bytes;
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
@@ -234,13 +236,12 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
-// What a block knows of the four tiles of a step, or fewer. tile: for each of 27 tiles around each,
-// or of nine in a layer, its number, the four side by side; ~0: it does not exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
-// the bits of the neighbours that are in existing tiles. at: a tile's first element.
+// What a block knows of the four tiles of a step, or fewer. around: for each position at a tile's
+// border (one more than -1, 0 or 1 along each axis), or of nine in a layer, the bits of the
+// neighbours that are in existing tiles, the four side by side. at: a tile's first element.
 typedef struct tmapi_stencil3_boxed {
-    alignas(16) tmap_u32 tile[4 * TMAP_AROUND3];
-    tmap_u32 around[4 * TMAP_AROUND3];
     tmap_u64 at[4];
+    tmap_u32 around[4 * TMAP_AROUND3];
     tmap_xyz corner[4];
 } tmapi_stencil3_boxed;
 
@@ -406,6 +407,7 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
 static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
     const tmap_u32 place = tmapi_stencil3_place(plan->f.sz == 1);
     const tmap_u32 boxes = tmapi_stencil3_boxes_of(plan->f.sz == 1);
+    const tmap_u32 steps = tmapi_stencil3_steps(plan->f.sz == 1);
     tmapi_stencil3_box b;
     b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
     b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
@@ -419,8 +421,9 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     b.stage = boxes * b.box;
     b.apply = (b.stage + boxes * place * plan->cells + 15) / 16 * 16;
     b.tiles = (b.apply + 8 * plan->cells + 15) / 16 * 16;
-    b.list = b.tiles +
-             2 * tmapi_stencil3_steps(plan->f.sz == 1) * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.numbers = b.tiles + 2 * steps * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.numbers = (b.numbers + 15) / 16 * 16;
+    b.list = b.numbers + (plan->f.sz == 1 ? 2 * steps * 4 * 4 * 9 : 4 * 4 * TMAP_AROUND3);
     b.elements = b.list + 4 * b.entries;
     b.table = b.elements + (plan->pitch.row == TMAP_COMPACT ? 0 : 4 * b.entries);
     b.bytes = b.table + 2 * TMAP_AROUND3 * b.cells;

@@ -558,13 +558,29 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
     return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
 }
 
+// What a block knows of step `turn` of its buffers; the numbers of the tiles around those, as many
+// as four times 27, or nine in a layer.
+TMAP_DEVICE tmapi_stencil3_boxed *tmapi_stencil3_tiles(const tmap_each3_plan *plan, tmap_u32 turn) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *tiles = (unsigned char *)tmapi_each3_shared + plan->boxes.tiles;
+    return (tmapi_stencil3_boxed *)tiles + turn;
+}
+TMAP_DEVICE tmap_u32 *tmapi_stencil3_numbers(const tmap_each3_plan *plan, tmap_u32 turn,
+                                             int layer) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *numbers = (unsigned char *)tmapi_each3_shared + plan->boxes.numbers;
+    return (tmap_u32 *)numbers + (layer ? 4 * 9 * turn : 0);
+}
+
 // Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart,
-// and in compact storage prefetches their cells. layer: a constant. Collective for the block's full
+// and in compact storage prefetches their cells. buffer: 0 or 1. layer: a constant. Collective for the block's full
 // warps.
 TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         tmap_u64 first, tmap_u64 stride,
-                                         tmapi_stencil3_boxed *tiles, int layer) {
+                                         tmap_u64 first, tmap_u64 stride, tmap_u32 buffer,
+                                         int layer) {
     extern __shared__ uint4 tmapi_each3_shared[];
+    tmapi_stencil3_boxed *tiles = tmapi_stencil3_tiles(plan, buffer * tmapi_stencil3_steps(layer));
+    tmap_u32 *numbers = tmapi_stencil3_numbers(plan, buffer * tmapi_stencil3_steps(layer), layer);
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
     const tmap_u32 base = layer ? 9 : 0, all = layer ? 9 : TMAP_AROUND3;
     const tmap_u32 deep = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
@@ -590,7 +606,7 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
         if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
         to->around[i] = tmapi_stencil3_around_edge(is, n);
-        to->tile[i] = number;
+        numbers[u / deep * 4 * all + i] = number;
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 32 * (n - base); compact && place < end && k < of_tile; k += 32 * all)
             tmapi_compact_prefetch(s->in + plan->offset * s->size + (tmap_u64)tile * of_tile + k);
@@ -629,8 +645,10 @@ TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_
 // list ends with entries that write to an unused place, so that no thread asks where it ends.
 // layer, compact: constants.
 TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_boxed *now, unsigned char *shared,
+                                         const tmapi_stencil3_boxed *now, const tmap_u32 *numbers,
                                          int layer, int compact) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), of_tile = plan->cells * s->size;
@@ -652,7 +670,7 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
             const unsigned char *from = tmapi_stencil3_at(in[0], element, s->size);
             tmapi_value tile;
             to[j] = e & 0xffff;
-            tmapi_value_copy(&tile, &now->tile[4 * (e >> 16 & 31)], 16);
+            tmapi_value_copy(&tile, &numbers[4 * (e >> 16 & 31)], 16);
 #pragma unroll
             for (tmap_u32 u = 0; u < boxes * deep; ++u) {
                 const tmap_u32 number = ((const tmap_u32 *)&tile)[u];
@@ -764,21 +782,20 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     const tmap_u32 steps = tmapi_stencil3_steps(layer);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * many;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * many;
-    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
     tmapi_stencil3_box_tables(plan, &b, s->size, shared);
-    tmapi_stencil3_box_step(plan, s, first, stride, tiles, layer);
+    tmapi_stencil3_box_step(plan, s, first, stride, 0, layer);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
-        const tmapi_stencil3_boxed *now = tiles + turn;
+        const tmapi_stencil3_boxed *now = tmapi_stencil3_tiles(plan, turn);
+        const tmap_u32 *numbers = tmapi_stencil3_numbers(plan, turn, layer);
         if (plan->pitch.row == TMAP_COMPACT)
-            tmapi_stencil3_box_fill(plan, s, now, shared, layer, 1);
+            tmapi_stencil3_box_fill(plan, s, now, numbers, layer, 1);
         else
-            tmapi_stencil3_box_fill(plan, s, now, shared, layer, 0);
+            tmapi_stencil3_box_fill(plan, s, now, numbers, layer, 0);
         __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
-            tmapi_stencil3_box_step(plan, s, first + steps * stride, stride,
-                                    tiles + (turn ? 0 : steps), layer);
+            tmapi_stencil3_box_step(plan, s, first + steps * stride, stride, turn == 0, layer);
         if (end - first >= many)
             tmapi_stencil3_box_apply(plan, s, &b, now, many, shared, layer);
         else
