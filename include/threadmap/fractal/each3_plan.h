@@ -35,11 +35,11 @@ typedef struct tmap_pitch3 {
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
 //   tiles   two buffers of the tiles of some steps
-//   numbers those of the tiles around them, ~0 where there is none: of all steps of a layer, else of
-//           one, since a step is filled before the next is found
-//   list    `entries` entries: the first byte of each place that is a cell, from bit 16 on which tile
-//           has it, and from bit 21 on its cell there; the tile's own cells first; the rest write to
-//           an unused place behind the box
+//   numbers those of the tiles around them, ~0 where there is none: of all steps of a layer, else
+//           of one, since a step is filled before the next is found
+//   list    `entries` entries: the first byte of each place that is a cell, from bit 16 on which
+//           tile has it, and from bit 21 on its cell there; the tile's own cells first; the rest
+//           write to an unused place behind the box
 //   elements  of the entries, counted from the tile's first; not in compact storage
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
 typedef struct tmapi_stencil3_box {
