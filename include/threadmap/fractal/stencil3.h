@@ -635,19 +635,20 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), of_tile = plan->cells * s->size;
+    const tmap_u32 flight = tmapi_stencil3_flight(layer);
     const unsigned char *in[4];
 #pragma unroll
     for (tmap_u32 u = 0; u < 4; ++u)
         in[u] = s->in + (compact ? plan->offset : now->at[u]) * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 first = tmap_thread_rank(); first < plan->boxes.entries;
-         first += TMAPI_STENCIL3_FLIGHT * threads) {
+         first += flight * threads) {
         const tmap_u32 *list = (const tmap_u32 *)tmapi_stencil3_memory(plan->boxes.list) + first;
         const int *elements = (const int *)tmapi_stencil3_memory(plan->boxes.elements) + first;
-        tmapi_value value[TMAPI_STENCIL3_FLIGHT][2];
-        tmap_u32 to[TMAPI_STENCIL3_FLIGHT]; // bytes from the box's beginning on
+        tmapi_value value[4][2];
+        tmap_u32 to[4]; // bytes from the box's beginning on
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+        for (tmap_u32 j = 0; j < flight; ++j) {
             const tmap_u32 e = list[j * threads];
             const int element = compact ? (int)(e >> 21) : elements[j * threads];
             const unsigned char *from = tmapi_stencil3_at(in[0], element, s->size);
@@ -667,7 +668,7 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
+        for (tmap_u32 j = 0; j < flight; ++j)
 #pragma unroll
             for (tmap_u32 box = 0; box < boxes; ++box)
                 tmapi_value_copy(tmapi_stencil3_memory(box * plan->boxes.box + to[j]),
