@@ -117,16 +117,16 @@ TMAP_DEVICE tmap_turned tmapi_each3_turned(const tmap_each3_plan *plan) {
     return tmap_turned_make(plan->f, plan->turn_a, plan->turn_b, plan->turn_c);
 }
 
-// Cell i of the fractal of level m, with a multiplication in place of each division. small: a
+// Cell i of the fractal of level m, with a multiplication in place of each division. low: a
 // constant: 1 for i < 2^27, which takes fewer instructions.
 TMAP_DEVICE tmap_xyz tmapi_each3_lambda(const tmap_each3_plan *plan, tmap_u32 i, tmap_u32 m,
-                                        int turned, int small) {
+                                        int turned, int low) {
     tmap_xyz cell = {0, 0, 0}, side = {1, 1, 1};
     if (turned) return tmap_turned_lambda_linear(tmapi_each3_turned(plan), i, m);
     TMAPI_NO_UNROLL
     for (tmap_u32 level = 0; level < m; ++level) {
-        const tmap_u32 rest = small ? tmapi_compact_divide_small(i, plan->inverse)
-                                    : tmapi_compact_divide(i, plan->f.k, plan->inverse);
+        const tmap_u32 rest = low ? tmapi_compact_divide_small(i, plan->inverse)
+                                  : tmapi_compact_divide(i, plan->f.k, plan->inverse);
         const tmap_xyz tau = tmap_nbb3_tau(plan->f, i - rest * plan->f.k);
         i = rest;
         cell.x += tau.x * side.x, side.x *= plan->f.sx;
