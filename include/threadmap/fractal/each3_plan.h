@@ -35,20 +35,16 @@ typedef struct tmap_pitch3 {
 //   stage   for each cell the next values of these tiles
 //   apply   for each cell its place and number in the list, and its neighbours
 //   tiles   two buffers of the tiles of some steps
-//   numbers those of the tiles around them, ~0 where there is none: of all steps of a layer, else
-//           of one, since a step is filled before the next is found
-//   list    `entries` entries: the first byte of each place that is a cell, from bit 16 on which
-//           tile has it, and from bit 21 on its cell there; the tile's own cells first; the rest
-//           write to an unused place behind the box
-//   elements  of the entries, counted from the tile's first; not in compact storage
+//   list    `entries` entries: where the value of each place that is a cell comes from; the tile's
+//           own cells first; the rest write to an unused place behind the box
+//   places  the place of each cell of the list in the tile, two bytes
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
 typedef struct tmapi_stencil3_box {
     tmap_u32 row, plane,
         all;          // places from one row of the box to the next, from plane to plane; all
     tmap_u32 entries; // of the list
     tmap_u32 levels, cells, inverse; // of the table; cells: k^levels; inverse: to divide by cells
-    tmap_u32 row_inverse, plane_inverse; // to divide by row, and by plane
-    tmap_u32 box, stage, apply, tiles, numbers, list, elements, table, bytes;
+    tmap_u32 box, stage, apply, tiles, list, places, table, bytes;
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
@@ -233,13 +229,20 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
+// An entry of the list: the first byte of its place in the box, from bit 16 on which tile has it,
+// as tmapi_stencil3_around_at, and from bit 32 on its element, counted from the tile's first, which
+// may be below 0.
+typedef tmap_u64 tmapi_stencil3_entry;
+
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.
 TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 
-// What a block knows of the four tiles of a step, or fewer. around: for each position at a tile's
-// border (one more than -1, 0 or 1 along each axis), or of nine in a layer, the bits of the
-// neighbours that are in existing tiles, the four side by side. at: a tile's first element.
+// What a block knows of the four tiles of a step, or fewer. from: for each of 27 tiles around each,
+// or of nine in a layer, where its elements begin in memory, the four side by side; ~0: it does not
+// exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
+// the bits of the neighbours that are in existing tiles. at: a tile's first element.
 typedef struct tmapi_stencil3_boxed {
+    alignas(16) tmap_u64 from[4 * TMAP_AROUND3];
     tmap_u64 at[4];
     tmap_u32 around[4 * TMAP_AROUND3];
     tmap_xyz corner[4];
@@ -258,8 +261,8 @@ TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
     return deep > most ? most : deep;
 }
 
-// The entries of the list that a thread has in flight. The tiles of gasket and carpet have 312 and
-// 624, of the sponge 900.
+// The entries of the list that a thread has in flight. Tiles of gasket, carpet and sponge have 312,
+// 624 and 900.
 TMAP_FN tmap_u32 tmapi_stencil3_flight(int layer) { return layer ? 3 : 4; }
 
 // The threads of a block of a stencil whose tiles have boxes, at most.
@@ -410,7 +413,6 @@ static inline int tmapi_stencil3_plan_block(tmap_each3_plan *p, const tmap_facts
 static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *plan) {
     const tmap_u32 place = tmapi_stencil3_place(plan->f.sz == 1);
     const tmap_u32 boxes = tmapi_stencil3_boxes_of(plan->f.sz == 1);
-    const tmap_u32 steps = tmapi_stencil3_steps(plan->f.sz == 1);
     tmapi_stencil3_box b;
     b.row = plan->tile.x + 2, b.plane = b.row * (plan->tile.y + 2);
     b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
@@ -419,16 +421,14 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     b.entries = tmapi_stencil3_flight(plan->f.sz == 1) * TMAPI_STENCIL3_THREADS;
     b.entries = (plan->cells + plan->halo + b.entries - 1) / b.entries * b.entries;
     b.inverse = tmapi_compact_inverse(b.cells);
-    b.row_inverse = tmapi_compact_inverse(b.row), b.plane_inverse = tmapi_compact_inverse(b.plane);
     b.box = (place * (b.all + 1) + 15) / 16 * 16;
     b.stage = boxes * b.box;
     b.apply = (b.stage + boxes * place * plan->cells + 15) / 16 * 16;
     b.tiles = (b.apply + 8 * plan->cells + 15) / 16 * 16;
-    b.numbers = b.tiles + 2 * steps * (tmap_u32)sizeof(tmapi_stencil3_boxed);
-    b.numbers = (b.numbers + 15) / 16 * 16;
-    b.list = b.numbers + (plan->f.sz == 1 ? 2 * steps * 4 * 4 * 9 : 4 * 4 * TMAP_AROUND3);
-    b.elements = b.list + 4 * b.entries;
-    b.table = b.elements + (plan->pitch.row == TMAP_COMPACT ? 0 : 4 * b.entries);
+    b.list = b.tiles +
+             2 * tmapi_stencil3_steps(plan->f.sz == 1) * (tmap_u32)sizeof(tmapi_stencil3_boxed);
+    b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * b.entries;
+    b.table = b.places + 2 * plan->cells;
     b.bytes = b.table + 2 * TMAP_AROUND3 * b.cells;
     return b;
 }

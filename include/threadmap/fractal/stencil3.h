@@ -389,56 +389,37 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmap
     return around;
 }
 
-// The places along an axis of a box, with `side` places, that the tile in direction d holds, one
-// more than -1, 0 or 1. Returns how many; *begin becomes the first.
-TMAP_DEVICE tmap_u32 tmapi_stencil3_part(tmap_u32 d, tmap_u32 side, tmap_u32 *begin) {
-    *begin = d == 2 ? side - 1 : d;
-    return d == 1 ? side - 2 : 1;
-}
-
 // Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
-// by their numbers, and there the others tile by tile, so that a warp reads few lines of memory.
-// The box gets the number in the list. bytes: of a place. Collective for a warp.
+// by their numbers. The box gets the number in the list. bytes: of a place. Collective for a warp.
 TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes) {
     const tmapi_stencil3_box *b = &plan->boxes;
-    const tmap_u32 layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
-    const tmap_u32 lane = tmap_thread_rank(), parts = compact ? layer ? 9 : TMAP_AROUND3 : 1;
-    const tmap_xyz side = {plan->tile.x + 2, plan->tile.y + 2, layer ? 1 : plan->tile.z + 2};
-    tmap_u32 *list = (tmap_u32 *)tmapi_stencil3_memory(b->list);
-    tmap_u32 *box = (tmap_u32 *)tmapi_stencil3_memory(0), own = 0, other = plan->cells;
-    int *elements = (int *)tmapi_stencil3_memory(b->elements);
+    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
+    unsigned short *places = (unsigned short *)tmapi_stencil3_memory(b->places);
+    tmap_u32 *box = (tmap_u32 *)tmapi_stencil3_memory(0);
+    const tmap_u32 lane = tmap_thread_rank(), layer = plan->f.sz == 1;
+    const int compact = plan->pitch.row == TMAP_COMPACT;
+    tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = lane; i < b->entries; i += 32) {
-        list[i] = (layer ? 4 : TMAP_HERE3) << 16 | b->all * bytes;
-        if (!compact) elements[i] = 0;
-    }
+    for (tmap_u32 i = lane; i < b->entries; i += 32)
+        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
     __syncwarp();
     TMAPI_NO_UNROLL
-    for (tmap_u32 part = 0; part < parts; ++part) {
-        tmap_xyz begin = {0, 0, 0}, size = side;
-        if (compact) {
-            size.x = tmapi_stencil3_part(part % 3, side.x, &begin.x);
-            size.y = tmapi_stencil3_part(part / 3 % 3, side.y, &begin.y);
-            if (!layer) size.z = tmapi_stencil3_part(part / 9, side.z, &begin.z);
+    for (tmap_u32 i = lane; i - lane < b->all; i += 32) {
+        const tmap_u32 held = i < b->all ? box[i] : 0, to = held >> 16;
+        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
+        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
+        const int index = (int)(held & 0xffff) - 1;
+        const int element =
+            (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
+        const tmap_u32 from = (tmap_u32)(compact ? index : element);
+        const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
+        tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
+        if (held && to == TMAP_HERE3) {
+            n = compact ? (tmap_u32)index : mine;
+            places[n] = (unsigned short)tmapi_each3_pack(p);
         }
-        TMAPI_NO_UNROLL
-        for (tmap_u32 j = lane; j - lane < size.x * size.y * size.z; j += 32) {
-            const tmap_u32 rows = j / size.x, z = begin.z + rows / size.y;
-            const tmap_u32 y = begin.y + rows % size.y, x = begin.x + j % size.x;
-            const tmap_u32 i = x + y * b->row + z * b->plane;
-            const tmap_u32 held = z < begin.z + size.z ? box[i] : 0, to = held >> 16;
-            const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
-            tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
-            if (to == TMAP_HERE3) n = compact ? (held & 0xffff) - 1 : mine;
-            if (!held || n >= b->entries) continue; // never the latter: the plan has counted them
-            list[n] = (to - (layer ? 9 : 0)) << 16 | i * bytes;
-            if (compact)
-                list[n] |= (held - 1) << 21;
-            else
-                elements[n] = (int)x - 1 + ((int)y - 1) * (int)plan->pitch.row +
-                              ((int)z - !layer) * (int)plan->pitch.plane;
-            box[i] = n;
-        }
+        if (!held || n >= b->entries) continue; // never the latter: the plan has counted them
+        list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 21 | i * bytes, box[i] = n;
     }
 }
 
@@ -550,25 +531,12 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
     return tmapi_stencil3_axis(is, 0x003fe00, 9, edge / 9);
 }
 
-// What a block knows of step `turn` of its buffers.
-TMAP_DEVICE tmapi_stencil3_boxed *tmapi_stencil3_tiles(const tmap_each3_plan *plan, tmap_u32 turn) {
-    return (tmapi_stencil3_boxed *)tmapi_stencil3_memory(plan->boxes.tiles) + turn;
-}
-
-// The numbers of the tiles around those of step `turn`.
-TMAP_DEVICE tmap_u32 *tmapi_stencil3_numbers(const tmap_each3_plan *plan, tmap_u32 turn,
-                                             int layer) {
-    return (tmap_u32 *)tmapi_stencil3_memory(plan->boxes.numbers) + (layer ? 4 * 9 * turn : 0);
-}
-
 // Finds what surrounds the tiles of the steps from tile `first` on, which are `stride` tiles apart,
-// and in compact storage prefetches their cells. buffer: 0 or 1. layer: a constant. Collective for
-// the block's full warps.
+// and in compact storage prefetches their cells. layer: a constant. Collective for the block's full
+// warps.
 TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         tmap_u64 first, tmap_u64 stride, tmap_u32 buffer,
-                                         int layer) {
-    tmapi_stencil3_boxed *tiles = tmapi_stencil3_tiles(plan, buffer * tmapi_stencil3_steps(layer));
-    tmap_u32 *numbers = tmapi_stencil3_numbers(plan, buffer * tmapi_stencil3_steps(layer), layer);
+                                         tmap_u64 first, tmap_u64 stride,
+                                         tmapi_stencil3_boxed *tiles, int layer) {
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
     const tmap_u32 base = layer ? 9 : 0, all = layer ? 9 : TMAP_AROUND3;
     const tmap_u32 deep = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
@@ -592,29 +560,26 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
         if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
         to->around[i] = tmapi_stencil3_around_edge(is, n);
-        numbers[u / deep * 4 * all + i] = number;
+        to->from[i] = ~0ull;
         TMAPI_NO_UNROLL
         for (tmap_u32 k = 32 * (n - base); compact && place < end && k < of_tile; k += 32 * all)
             tmapi_compact_prefetch(s->in + plan->offset * s->size + (tmap_u64)tile * of_tile + k);
+        if (number == TMAPI_STENCIL3_ABSENT) continue;
+        const tmap_u64 at = compact ? plan->offset + (tmap_u64)number * plan->cells
+                                    : tmapi_each3_tile_at(plan, tile, 0).at;
+        to->from[i] = (tmap_u64)(s->in + at * s->size);
+        if (n == TMAP_HERE3) to->at[in_step] = at;
     }
     if (last < many) {
         const tmap_u64 place = first + last / deep * stride + last % deep;
-        tmapi_stencil3_boxed *to = &tiles[last / deep];
-        if (place < end) {
-            const tmapi_each3_tile t = tmapi_each3_tile_at(plan, (tmap_u32)place, 0);
-            to->corner[last % deep] = t.corner, to->at[last % deep] = t.at;
-        }
+        if (place < end)
+            tiles[last / deep].corner[last % deep] =
+                tmapi_each3_tile_at(plan, (tmap_u32)place, 0).corner;
     }
 }
 
-// The element of a tile's own cell with number `number` in the list, counted from the tile's first.
-TMAP_DEVICE int tmapi_stencil3_from(const tmap_each3_plan *plan, tmap_u32 number) {
-    const int *elements = (const int *)tmapi_stencil3_memory(plan->boxes.elements);
-    return plan->pitch.row == TMAP_COMPACT ? (int)number : elements[number];
-}
-
-// The address of element `index`, which may be below 0, of elements of `size` bytes in device
-// memory. In one instruction: nvcc makes more of it where several tiles have the same index.
+// The address of element `index`, which may be below 0, of elements from `first` on in device
+// memory. One instruction: nvcc makes more of it where several tiles have the same index.
 TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_u32 size) {
 #if defined(__CUDA_ARCH__)
     unsigned char *at;
@@ -626,44 +591,39 @@ TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_
 #endif
 }
 
+// The element of an entry of the list.
+TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(entry >> 32); }
+
 // Fills the boxes with the values of a step's tiles: their own cells, and those around them. The
 // list ends with entries that write to an unused place, so that no thread asks where it ends.
-// layer, compact: constants.
+// layer: a constant.
 TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_boxed *now, const tmap_u32 *numbers,
-                                         int layer, int compact) {
+                                         const tmapi_stencil3_boxed *now, int layer) {
+    const tmapi_stencil3_box *b = &plan->boxes;
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
-    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), of_tile = plan->cells * s->size;
-    const tmap_u32 flight = tmapi_stencil3_flight(layer);
-    const unsigned char *in[4];
-#pragma unroll
-    for (tmap_u32 u = 0; u < 4; ++u)
-        in[u] = s->in + (compact ? plan->offset : now->at[u]) * s->size;
+    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), flight = tmapi_stencil3_flight(layer);
+    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = tmap_thread_rank(); first < plan->boxes.entries;
-         first += flight * threads) {
-        const tmap_u32 *list = (const tmap_u32 *)tmapi_stencil3_memory(plan->boxes.list) + first;
-        const int *elements = (const int *)tmapi_stencil3_memory(plan->boxes.elements) + first;
+    for (tmap_u32 first = tmap_thread_rank(); first < b->entries; first += flight * threads) {
         tmapi_value value[4][2];
         tmap_u32 to[4]; // bytes from the box's beginning on
 #pragma unroll
         for (tmap_u32 j = 0; j < flight; ++j) {
-            const tmap_u32 e = list[j * threads];
-            const int element = compact ? (int)(e >> 21) : elements[j * threads];
-            const unsigned char *from = tmapi_stencil3_at(in[0], element, s->size);
-            tmapi_value tile;
-            to[j] = e & 0xffff;
-            tmapi_value_copy(&tile, &numbers[4 * (e >> 16 & 31)], 16);
+            const tmapi_stencil3_entry e = list[first + j * threads];
+            const unsigned char *tile = (const unsigned char *)now->from + ((tmap_u32)e >> 16);
+            tmapi_value from[2];
+            to[j] = (tmap_u32)e & 0xffff;
 #pragma unroll
             for (tmap_u32 u = 0; u < boxes * deep; ++u) {
-                const tmap_u32 number = ((const tmap_u32 *)&tile)[u];
                 unsigned char *into = value[j][u / deep].bytes + u % deep * s->size;
+                if (u % 2 == 0)
+                    tmapi_value_copy(&from[u / 2], tile + 8 * u, boxes * deep == 1 ? 8 : 16);
                 tmapi_value_zero(into, s->size);
-                if (number != TMAPI_STENCIL3_ABSENT)
+                if (((const tmap_u32 *)from)[2 * u + 1] != TMAPI_STENCIL3_ABSENT)
                     tmapi_value_copy(into,
-                                     compact ? tmapi_stencil3_at(from, (int)number, of_tile)
-                                             : tmapi_stencil3_at(in[u], element, s->size),
+                                     tmapi_stencil3_at(((const void *const *)from)[u],
+                                                       tmapi_stencil3_from(e), s->size),
                                      s->size);
             }
         }
@@ -671,8 +631,8 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
         for (tmap_u32 j = 0; j < flight; ++j)
 #pragma unroll
             for (tmap_u32 box = 0; box < boxes; ++box)
-                tmapi_value_copy(tmapi_stencil3_memory(box * plan->boxes.box + to[j]),
-                                 value[j][box].bytes, bytes);
+                tmapi_value_copy(tmapi_stencil3_memory(box * b->box + to[j]), value[j][box].bytes,
+                                 bytes);
     }
 }
 
@@ -681,6 +641,7 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
                                           const tmapi_stencil3_boxed *now, tmap_u32 some,
                                           int layer) {
     const tmapi_stencil3_box *b = &plan->boxes;
+    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     const tmap_u32 row = b->row * bytes, plane = b->plane * bytes;
@@ -688,11 +649,8 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
         const tmap_u64 own = ((const tmap_u64 *)tmapi_stencil3_memory(b->apply))[i];
         const tmap_u32 number = (tmap_u32)own >> 16 & 0x1ff;
-        const tmap_u32 place = ((tmap_u32)own & 0xffff) / bytes; // in a box without a border
-        const tmap_u32 z = tmapi_compact_divide_small(place, b->plane_inverse);
-        const tmap_u32 y = tmapi_compact_divide_small(place - z * b->plane, b->row_inverse);
-        const tmap_u32 x = place - z * b->plane - y * b->row;
-        const int from = tmapi_stencil3_from(plan, number);
+        const tmap_u32 p = ((const unsigned short *)tmapi_stencil3_memory(b->places))[number];
+        const int from = tmapi_stencil3_from(list[number]);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
             const unsigned char *of_row =
@@ -712,9 +670,9 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
                 if (u >= some) continue;
                 const tmap_u32 around =
                     (tmap_u32)(own >> 32) & now->around[((tmap_u32)own >> 25) * 4 + u];
-                const tmap_cell3 cell = {now->corner[u].x + x, now->corner[u].y + y,
-                                         now->corner[u].z + z,
-                                         now->at[u] + (tmap_u64)(tmap_i64)from};
+                const tmap_cell3 cell = {
+                    now->corner[u].x + (p & 31), now->corner[u].y + (p >> 5 & 31),
+                    now->corner[u].z + (p >> 10), now->at[u] + (tmap_u64)(tmap_i64)from};
                 tmapi_stencil3_values values;
                 tmapi_value one;
 #pragma unroll
@@ -734,6 +692,8 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
 TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                           const tmapi_stencil3_boxed *now, tmap_u32 some,
                                           int layer) {
+    const tmapi_stencil3_box *b = &plan->boxes;
+    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     unsigned char *to[4] = {0, 0, 0, 0};
@@ -742,13 +702,12 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tma
         to[u] = s->out + now->at[u] * s->size;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const int from = tmapi_stencil3_from(plan, i);
+        const int from = tmapi_stencil3_from(list[i]);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
             tmapi_value next;
             tmapi_value_copy(
-                &next, tmapi_stencil3_memory(plan->boxes.stage + (box * plan->cells + i) * bytes),
-                bytes);
+                &next, tmapi_stencil3_memory(b->stage + (box * plan->cells + i) * bytes), bytes);
 #pragma unroll
             for (tmap_u32 v = 0; v < deep; ++v)
                 if (box * deep + v < some)
@@ -765,20 +724,18 @@ TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_s
     const tmap_u32 steps = tmapi_stencil3_steps(layer);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * many;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * many;
+    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)tmapi_stencil3_memory(plan->boxes.tiles);
     tmapi_stencil3_box_tables(plan, s->size);
-    tmapi_stencil3_box_step(plan, s, first, stride, 0, layer);
+    tmapi_stencil3_box_step(plan, s, first, stride, tiles, layer);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
-        const tmapi_stencil3_boxed *now = tmapi_stencil3_tiles(plan, turn);
-        const tmap_u32 *numbers = tmapi_stencil3_numbers(plan, turn, layer);
-        if (plan->pitch.row == TMAP_COMPACT)
-            tmapi_stencil3_box_fill(plan, s, now, numbers, layer, 1);
-        else
-            tmapi_stencil3_box_fill(plan, s, now, numbers, layer, 0);
+        const tmapi_stencil3_boxed *now = tiles + turn;
+        tmapi_stencil3_box_fill(plan, s, now, layer);
         __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
-            tmapi_stencil3_box_step(plan, s, first + steps * stride, stride, turn == 0, layer);
+            tmapi_stencil3_box_step(plan, s, first + steps * stride, stride,
+                                    tiles + (turn ? 0 : steps), layer);
         if (end - first >= many) // apart, so that the compiler need not ask for each tile
             tmapi_stencil3_box_apply(plan, s, now, many, layer);
         else
