@@ -347,8 +347,9 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
 // ---- tiles in boxes of shared memory -----------------------------------------------------------
 //
 // Where cells are dense, a block copies a tile and the cells around it to a box of shared memory,
-// in which all cells have their neighbours at the same distances. It takes some tiles in a step: a
-// place has the values of all of them side by side, so that one access reads them.
+// in which all cells have their neighbours at the same distances. It takes four tiles in a step: a
+// place has the values of two of them, or of four in a layer, side by side, so that one access
+// reads them.
 
 // The block's shared memory from byte `at` on.
 TMAP_DEVICE unsigned char *tmapi_stencil3_memory(tmap_u32 at) {
@@ -814,7 +815,7 @@ TMAP_DEVICE void tmapi_stencil3_cells(const tmap_each3_plan *plan, const tmapi_s
 // written. rule: without barriers and collectives. Another call in the kernel needs a
 // __syncthreads() before it. With a plan for other work or of turned copies the call is
 // right, but tests membership for each neighbour.
-// Cost, without the rule: about 130 instructions for a cell where cells are dense, 40 to 80 in
+// Cost, without the rule: about 110 instructions for a cell where cells are dense, 40 to 60 in
 // a layer, and about 350 elsewhere. Registers: about 60 plus the values. __launch_bounds__(256, 3)
 // leaves 80, which suits 4-byte values; larger ones may need the 128 of (512, 1).
 TMAP_DEVICE void tmap_each3_stencil(const tmap_each3_plan *plan, tmap_array in,
