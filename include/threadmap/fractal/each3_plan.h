@@ -242,7 +242,7 @@ TMAP_FN tmap_u32 tmapi_stencil3_place(int layer) { return layer ? 16 : 8; }
 // exist. around: for each position at a tile's border (one more than -1, 0 or 1 along each axis),
 // the bits of the neighbours that are in existing tiles. at: a tile's first element.
 typedef struct tmapi_stencil3_boxed {
-    alignas(16) tmap_u64 from[4 * TMAP_AROUND3];
+    tmap_u64 from[4 * TMAP_AROUND3]; // at a multiple of 16 bytes
     tmap_u64 at[4];
     tmap_u32 around[4 * TMAP_AROUND3];
     tmap_xyz corner[4];
