@@ -67,7 +67,7 @@ TMAP_FN tmap_u32 tmapi_compact_divide(tmap_u32 n, tmap_u32 k, tmap_u32 inverse) 
 }
 // The same for n * k < 2^32, and n = 0 where k is 1.
 TMAP_FN tmap_u32 tmapi_compact_divide_small(tmap_u32 n, tmap_u32 inverse) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__clang__) // whose CUDA mode lacks it
     return __umulhi(n, inverse + 1);
 #else
     return (tmap_u32)((tmap_u64)n * (inverse + 1) >> 32);

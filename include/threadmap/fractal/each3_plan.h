@@ -39,12 +39,13 @@ typedef struct tmap_pitch3 {
 //           own cells first; the rest write to an unused place behind the box
 //   places  the place of each cell of the list in the tile, two bytes
 //   table   the neighbours of each cell of the fractal of level `levels`, in 27 directions
+//   count   how many cells each bank has
 typedef struct tmapi_stencil3_box {
     tmap_u32 row, plane,
         all;          // places from one row of the box to the next, from plane to plane; all
     tmap_u32 entries; // of the list
     tmap_u32 levels, cells, inverse; // of the table; cells: k^levels; inverse: to divide by cells
-    tmap_u32 box, stage, apply, tiles, list, places, table, bytes;
+    tmap_u32 box, stage, apply, tiles, list, places, table, count, bytes;
 } tmapi_stencil3_box;
 
 // A plan, made for one kind of work, fractal, level, pitch and kernel. A share of the work is a
@@ -261,11 +262,8 @@ TMAP_FN tmap_u32 tmapi_stencil3_deep(int layer, tmap_u32 size) {
     return deep > most ? most : deep;
 }
 
-// The entries of the list that a thread has in flight. Tiles of gasket, carpet and sponge have 312,
-// 624 and 900.
-TMAP_FN tmap_u32 tmapi_stencil3_flight(int layer) { return layer ? 3 : 4; }
-
-// The threads of a block of a stencil whose tiles have boxes, at most.
+// The entries of the list that a thread has in flight, and the threads of a block, at most.
+#define TMAPI_STENCIL3_FLIGHT  4u
 #define TMAPI_STENCIL3_THREADS 128u
 
 #if !TMAP_NVRTC
@@ -418,7 +416,7 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
     b.all = b.plane * (plan->f.sz == 1 ? 1 : plan->tile.z + 2);
     b.levels = 1, b.cells = plan->f.k;
     while (b.levels < 6 && b.cells * plan->f.k <= 64) ++b.levels, b.cells *= plan->f.k;
-    b.entries = tmapi_stencil3_flight(plan->f.sz == 1) * TMAPI_STENCIL3_THREADS;
+    b.entries = TMAPI_STENCIL3_FLIGHT * TMAPI_STENCIL3_THREADS;
     b.entries = (plan->cells + plan->halo + b.entries - 1) / b.entries * b.entries;
     b.inverse = tmapi_compact_inverse(b.cells);
     b.box = (place * (b.all + 1) + 15) / 16 * 16;
@@ -429,7 +427,8 @@ static inline tmapi_stencil3_box tmapi_stencil3_box_of(const tmap_each3_plan *pl
              2 * tmapi_stencil3_steps(plan->f.sz == 1) * (tmap_u32)sizeof(tmapi_stencil3_boxed);
     b.places = b.list + (tmap_u32)sizeof(tmapi_stencil3_entry) * b.entries;
     b.table = b.places + 2 * plan->cells;
-    b.bytes = b.table + 2 * TMAP_AROUND3 * b.cells;
+    b.count = (b.table + 2 * TMAP_AROUND3 * b.cells + 3) / 4 * 4;
+    b.bytes = b.count + 4 * 33;
     return b;
 }
 

@@ -351,12 +351,6 @@ TMAP_DEVICE int tmapi_stencil3_run(const tmap_each3_plan *plan, tmapi_stencil3 *
 // place has the values of two of them, or of four in a layer, side by side, so that one access
 // reads them.
 
-// The block's shared memory from byte `at` on.
-TMAP_DEVICE unsigned char *tmapi_stencil3_memory(tmap_u32 at) {
-    extern __shared__ uint4 tmapi_each3_shared[];
-    return (unsigned char *)tmapi_each3_shared + at;
-}
-
 // Where place p of the tile lies when the tile has the places d beside it: one more than -1, 0 or 1
 // along an axis. *p becomes the place there.
 TMAP_DEVICE tmap_u32 tmapi_stencil3_wrap(tmap_u32 *p, tmap_u32 d, tmap_u32 side) {
@@ -390,57 +384,84 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmap
     return around;
 }
 
-// Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
-// by their numbers. The box gets the number in the list. bytes: of a place. Collective for a warp.
-TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes) {
+// The places of a box with `side` places along an axis that tiles in direction d, one more than -1, 0
+// or 1, hold. Returns how many; *begin becomes the first.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_part(tmap_u32 d, tmap_u32 side, tmap_u32 *begin) {
+    *begin = d == 2 ? side - 1 : d;
+    return d == 1 ? side - 2 : 1;
+}
+
+// Enters what the box holds in places begin to begin + size into the list, in the order of rows; a
+// tile's own cells first, in compact storage by their numbers. own, other: how many entries there
+// are. The box gets the number in the list. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes, tmap_xyz begin,
+                                     tmap_xyz size, tmap_u32 *own, tmap_u32 *other) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
     const tmapi_stencil3_box *b = &plan->boxes;
-    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
-    unsigned short *places = (unsigned short *)tmapi_stencil3_memory(b->places);
-    tmap_u32 *box = (tmap_u32 *)tmapi_stencil3_memory(0);
-    const tmap_u32 lane = tmap_thread_rank(), layer = plan->f.sz == 1;
-    const int compact = plan->pitch.row == TMAP_COMPACT;
-    tmap_u32 own = 0, other = plan->cells;
+    tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
+    unsigned short *places = (unsigned short *)(shared + b->places);
+    tmap_u32 *box = (tmap_u32 *)shared;
+    const tmap_u32 lane = tmap_thread_rank() % 32, all = size.x * size.y * size.z;
+    const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = lane; i < b->entries; i += 32)
-        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
-    __syncwarp();
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = lane; i - lane < b->all; i += 32) {
-        const tmap_u32 held = i < b->all ? box[i] : 0, to = held >> 16;
-        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
-        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
+    for (tmap_u32 first = 0; first < all; first += 32) {
+        const tmap_u32 j = first + lane, row = j / size.x, z = begin.z + row / size.y;
+        const tmap_u32 y = begin.y + row % size.y, x = begin.x + j % size.x;
+        const tmap_u32 i = x + y * b->row + z * b->plane;
+        const tmap_u32 held = j < all ? box[i] : 0, to = held >> 16;
+        const tmap_xyz p = {x - 1, y - 1, z - !layer};
         const int index = (int)(held & 0xffff) - 1;
         const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
         const tmap_u32 from = (tmap_u32)(compact ? index : element);
-        const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
-        tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
+        const tmap_u32 mine = tmapi_warp_place(lane, own, held && to == TMAP_HERE3);
+        tmap_u32 n = tmapi_warp_place(lane, other, held && to != TMAP_HERE3);
         if (held && to == TMAP_HERE3) {
             n = compact ? (tmap_u32)index : mine;
             places[n] = (unsigned short)tmapi_each3_pack(p);
         }
-        if (!held || n >= b->entries) continue; // never the latter: the plan has counted them
-        list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 21 | i * bytes, box[i] = n;
+        if (held && n < plan->cells + plan->halo) // always: the plan has counted them
+            list[n] = (tmap_u64)from << 32 | (to - (layer ? 9 : 0)) << 21 | i * bytes, box[i] = n;
     }
 }
 
-// The edge of a tile with `side` places along an axis where a place is: 0, 2, or 1 for none.
-TMAP_DEVICE tmap_u32 tmapi_stencil3_edge(tmap_u32 place, tmap_u32 side) {
-    return place == 0 ? 0 : place == side - 1 ? 2 : 1;
+// Makes the list. In compact storage its entries lie tile by tile, so that a warp reads few lines of
+// memory. bytes: of a place. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_lists(const tmap_each3_plan *plan, tmap_u32 bytes) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    const tmapi_stencil3_box *b = &plan->boxes;
+    const tmap_u32 layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
+    const tmap_xyz side = {plan->tile.x + 2, plan->tile.y + 2, layer ? 1 : plan->tile.z + 2};
+    tmapi_stencil3_entry *list =
+        (tmapi_stencil3_entry *)((unsigned char *)tmapi_each3_shared + b->list);
+    tmap_u32 own = 0, other = plan->cells;
+    TMAPI_NO_UNROLL
+    for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32)
+        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
+    __syncwarp();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 n = 0; n < (compact ? layer ? 9 : TMAP_AROUND3 : 1); ++n) {
+        tmap_xyz begin = {0, 0, 0}, size = side;
+        if (compact) {
+            size.x = tmapi_stencil3_part(n % 3, side.x, &begin.x);
+            size.y = tmapi_stencil3_part(n / 3 % 3, side.y, &begin.y);
+            if (!layer) size.z = tmapi_stencil3_part(n / 9, side.z, &begin.z);
+        }
+        tmapi_stencil3_list(plan, bytes, begin, size, &own, &other);
+    }
 }
 
 // Fills the tables that are the same for all tiles. size: of an element. Collective for the block.
-TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, tmap_u32 size) {
-    const tmapi_stencil3_box *b = &plan->boxes;
+TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                           tmap_u32 size, unsigned char *shared) {
     const tmap_u32 rank = tmap_thread_rank(), threads = blockDim.x * blockDim.y * blockDim.z;
     const int layer = plan->f.sz == 1;
     const tmap_u32 bytes = tmapi_stencil3_deep(layer, size) * size;
     const tmap_u32 banks = bytes < 4 ? 32 : 128 / bytes, m = plan->tile_level;
-    tmap_u32 *box = (tmap_u32 *)tmapi_stencil3_memory(0);
-    tmap_u32 *apply = (tmap_u32 *)tmapi_stencil3_memory(b->apply);
-    tmap_u32 *stage = (tmap_u32 *)tmapi_stencil3_memory(b->stage);
-    tmap_u32 *count = (tmap_u32 *)tmapi_stencil3_memory(b->tiles);
-    unsigned short *table = (unsigned short *)tmapi_stencil3_memory(b->table);
+    tmap_u32 *box = (tmap_u32 *)shared, *apply = (tmap_u32 *)(shared + b->apply);
+    tmap_u32 *stage = (tmap_u32 *)(shared + b->stage), *count = (tmap_u32 *)(shared + b->count);
+    unsigned short *table = (unsigned short *)(shared + b->table);
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < b->all; i += threads) box[i] = 0;
     TMAPI_NO_UNROLL
@@ -467,25 +488,33 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, tmap_u32
         stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
     }
     __syncthreads();
-    if (rank < 32) tmapi_stencil3_list(plan, bytes);
+    if (rank < 32) tmapi_stencil3_lists(plan, bytes);
     __syncthreads();
     // Threads take cells in an order in which neighbouring lanes access different banks: first one
     // of each bank, then a second one of each, and so on.
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
         const tmap_u32 place = stage[2 * i] & 0xffff, turn = stage[2 * i] >> 16;
-        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0, 1);
-        const tmap_u32 edge = tmapi_stencil3_edge(p.x, plan->tile.x) +
-                              3 * tmapi_stencil3_edge(p.y, plan->tile.y) +
-                              (layer ? 0 : 9 * tmapi_stencil3_edge(p.z, plan->tile.z));
+        const tmap_u32 z = place / b->plane, y = (place - z * b->plane) / b->row;
+        const tmap_u32 x = place - z * b->plane - y * b->row;
+        const tmap_u32 edge = (x == 1              ? 0
+                               : x == plan->tile.x ? 2
+                                                   : 1) +
+                              3 * (y == 1              ? 0
+                                   : y == plan->tile.y ? 2
+                                                       : 1) +
+                              9 * (layer               ? 1
+                                   : z == 1            ? 0
+                                   : z == plan->tile.z ? 2
+                                                       : 1);
         tmap_u32 number = 0;
         TMAPI_NO_UNROLL
         for (tmap_u32 bank = 0; bank < banks; ++bank) {
             const tmap_u32 some = count[1 + bank];
             number += (some < turn ? some : turn) + (bank < place % banks && some > turn);
         }
-        apply[2 * number] =
-            (place - 1 - b->row - (layer ? 0 : b->plane)) * bytes | box[place] << 16 | edge << 25;
+        apply[2 * number] = (place - 1 - b->row - (layer ? 0 : b->plane)) * bytes |
+                            box[place] << 16 | (edge - (layer ? 9 : 0)) << 25;
         apply[2 * number + 1] = stage[2 * i + 1];
     }
     __syncthreads();
@@ -498,10 +527,10 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, tmap_u32
 
 // The number of the tile beside tile `tile` in direction n, or _ABSENT: tmap_compact3_beside with a
 // table of some levels. A tile of lower level counts as the first part of a higher one.
-TMAP_DEVICE tmap_u32 tmapi_stencil3_tile_beside(const tmap_each3_plan *plan, tmap_u32 tile,
+TMAP_DEVICE tmap_u32 tmapi_stencil3_tile_beside(const tmap_each3_plan *plan,
+                                                const tmapi_stencil3_box *b,
+                                                const unsigned short *table, tmap_u32 tile,
                                                 tmap_u32 n) {
-    const tmapi_stencil3_box *b = &plan->boxes;
-    const unsigned short *table = (const unsigned short *)tmapi_stencil3_memory(b->table);
     const tmap_u32 levels = plan->r - plan->tile_level;
     tmap_u32 rest = tile, power = 1;
     TMAPI_NO_UNROLL
@@ -538,12 +567,15 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_around_edge(tmap_u32 is, tmap_u32 edge) {
 TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                          tmap_u64 first, tmap_u64 stride,
                                          tmapi_stencil3_boxed *tiles, int layer) {
+    extern __shared__ uint4 tmapi_each3_shared[];
     const tmap_u32 rank = tmap_thread_rank(), lane = rank % 32, warps = tmapi_fold_warps();
     const tmap_u32 base = layer ? 9 : 0, all = layer ? 9 : TMAP_AROUND3;
     const tmap_u32 deep = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
     const tmap_u32 of_warp = 32 / all, in_warp = lane / all, n = base + lane - in_warp * all;
     const tmap_u32 many = deep * tmapi_stencil3_steps(layer);
     const tmap_u32 of_tile = plan->cells * s->size;
+    const unsigned short *table =
+        (const unsigned short *)((unsigned char *)tmapi_each3_shared + plan->boxes.table);
     const tmap_u64 end = plan->first + plan->count;
     const int compact = plan->pitch.row == TMAP_COMPACT;
     const tmap_u32 last = 32 * warps - 1 - rank; // the last threads find corners
@@ -556,7 +588,7 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
         tmapi_stencil3_boxed *to = &tiles[u / deep];
         tmap_u32 number = TMAPI_STENCIL3_ABSENT, is;
         if (in_warp < of_warp && u < many && place < end)
-            number = tmapi_stencil3_tile_beside(plan, tile, n);
+            number = tmapi_stencil3_tile_beside(plan, &plan->boxes, table, tile, n);
         is = __ballot_sync(0xffffffffu, number != TMAPI_STENCIL3_ABSENT);
         if (in_warp >= of_warp || u >= many) continue;
         is = (is >> in_warp * all & ((1u << all) - 1)) << base;
@@ -579,8 +611,8 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
     }
 }
 
-// The address of element `index`, which may be below 0, of elements from `first` on in device
-// memory. One instruction: nvcc makes more of it where several tiles have the same index.
+// The address of element `index`, which may be below 0, of elements from `first` on in device memory.
+// One instruction: nvcc makes more of it where several tiles have the same index.
 TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_u32 size) {
 #if defined(__CUDA_ARCH__)
     unsigned char *at;
@@ -598,20 +630,21 @@ TMAP_DEVICE int tmapi_stencil3_from(tmapi_stencil3_entry entry) { return (int)(e
 // Fills the boxes with the values of a step's tiles: their own cells, and those around them. The
 // list ends with entries that write to an unused place, so that no thread asks where it ends.
 // layer: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
-                                         const tmapi_stencil3_boxed *now, int layer) {
-    const tmapi_stencil3_box *b = &plan->boxes;
+TMAP_DEVICE void tmapi_stencil3_box_fill(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
+                                         const tmapi_stencil3_boxed *now, unsigned char *shared,
+                                         int layer) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
-    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer), flight = tmapi_stencil3_flight(layer);
-    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
+    const tmap_u32 boxes = tmapi_stencil3_boxes_of(layer);
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = tmap_thread_rank(); first < b->entries; first += flight * threads) {
-        tmapi_value value[4][2];
-        tmap_u32 to[4]; // bytes from the box's beginning on
+    for (tmap_u32 first = tmap_thread_rank(); first < b->entries;
+         first += TMAPI_STENCIL3_FLIGHT * threads) {
+        const tmapi_stencil3_entry *list = (const tmapi_stencil3_entry *)(shared + b->list) + first;
+        tmapi_value value[TMAPI_STENCIL3_FLIGHT][2];
+        tmap_u32 to[TMAPI_STENCIL3_FLIGHT]; // bytes from the box's beginning on
 #pragma unroll
-        for (tmap_u32 j = 0; j < flight; ++j) {
-            const tmapi_stencil3_entry e = list[first + j * threads];
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j) {
+            const tmapi_stencil3_entry e = list[j * threads];
             const unsigned char *tile = (const unsigned char *)now->from + ((tmap_u32)e >> 16);
             tmapi_value from[2];
             to[j] = (tmap_u32)e & 0xffff;
@@ -629,33 +662,31 @@ TMAP_DEVICE void tmapi_stencil3_box_fill(const tmap_each3_plan *plan, const tmap
             }
         }
 #pragma unroll
-        for (tmap_u32 j = 0; j < flight; ++j)
+        for (tmap_u32 j = 0; j < TMAPI_STENCIL3_FLIGHT; ++j)
 #pragma unroll
             for (tmap_u32 box = 0; box < boxes; ++box)
-                tmapi_value_copy(tmapi_stencil3_memory(box * b->box + to[j]), value[j][box].bytes,
-                                 bytes);
+                tmapi_value_copy(shared + box * b->box + to[j], value[j][box].bytes, bytes);
     }
 }
 
 // Applies the rule to the cells of a step of `some` tiles. layer: a constant.
 TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+                                          const tmapi_stencil3_box *b,
                                           const tmapi_stencil3_boxed *now, tmap_u32 some,
-                                          int layer) {
-    const tmapi_stencil3_box *b = &plan->boxes;
-    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
+                                          unsigned char *shared, int layer) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     const tmap_u32 row = b->row * bytes, plane = b->plane * bytes;
     TMAPI_NO_UNROLL
     for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const tmap_u64 own = ((const tmap_u64 *)tmapi_stencil3_memory(b->apply))[i];
+        const tmap_u64 own = ((const tmap_u64 *)(shared + b->apply))[i];
         const tmap_u32 number = (tmap_u32)own >> 16 & 0x1ff;
-        const tmap_u32 p = ((const unsigned short *)tmapi_stencil3_memory(b->places))[number];
-        const int from = tmapi_stencil3_from(list[number]);
+        const tmap_u32 p = ((const unsigned short *)(shared + b->places))[number];
+        const int from =
+            tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[number]);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
-            const unsigned char *of_row =
-                tmapi_stencil3_memory(((tmap_u32)own & 0xffff) + box * b->box);
+            const unsigned char *of_row = shared + ((tmap_u32)own & 0xffff) + box * b->box;
             tmapi_value wide[TMAP_AROUND3], next;
 #pragma unroll
             for (int n = 0; n < (int)TMAP_AROUND3; ++n) {
@@ -683,18 +714,16 @@ TMAP_DEVICE void tmapi_stencil3_box_apply(const tmap_each3_plan *plan, const tma
                 s->rule(s->job, cell, layer ? around & 0x3fe00 : around, &values, &one);
                 tmapi_value_copy(next.bytes + v * s->size, &one, s->size);
             }
-            tmapi_value_copy(tmapi_stencil3_memory(b->stage + (box * plan->cells + number) * bytes),
-                             &next, bytes);
+            tmapi_value_copy(shared + b->stage + (box * plan->cells + number) * bytes, &next,
+                             bytes);
         }
     }
 }
 
 // Stores the next values of a step of `some` tiles. layer: a constant.
-TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
+TMAP_DEVICE void tmapi_stencil3_box_store(const tmapi_stencil3 *s, const tmapi_stencil3_box *b,
                                           const tmapi_stencil3_boxed *now, tmap_u32 some,
-                                          int layer) {
-    const tmapi_stencil3_box *b = &plan->boxes;
-    const tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)tmapi_stencil3_memory(b->list);
+                                          tmap_u32 cells, unsigned char *shared, int layer) {
     const tmap_u32 threads = blockDim.x * blockDim.y * blockDim.z;
     const tmap_u32 deep = tmapi_stencil3_deep(layer, s->size), bytes = deep * s->size;
     unsigned char *to[4] = {0, 0, 0, 0};
@@ -702,13 +731,12 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tma
     for (tmap_u32 u = 0; u < tmapi_stencil3_boxes_of(layer) * deep; ++u)
         to[u] = s->out + now->at[u] * s->size;
     TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < plan->cells; i += threads) {
-        const int from = tmapi_stencil3_from(list[i]);
+    for (tmap_u32 i = tmap_thread_rank(); i < cells; i += threads) {
+        const int from = tmapi_stencil3_from(((const tmapi_stencil3_entry *)(shared + b->list))[i]);
 #pragma unroll
         for (tmap_u32 box = 0; box < tmapi_stencil3_boxes_of(layer); ++box) {
             tmapi_value next;
-            tmapi_value_copy(
-                &next, tmapi_stencil3_memory(b->stage + (box * plan->cells + i) * bytes), bytes);
+            tmapi_value_copy(&next, shared + b->stage + (box * cells + i) * bytes, bytes);
 #pragma unroll
             for (tmap_u32 v = 0; v < deep; ++v)
                 if (box * deep + v < some)
@@ -721,29 +749,32 @@ TMAP_DEVICE void tmapi_stencil3_box_store(const tmap_each3_plan *plan, const tma
 // layer: a constant: 1 for a fractal of one layer.
 TMAP_DEVICE void tmapi_stencil3_boxes(const tmap_each3_plan *plan, const tmapi_stencil3 *s,
                                       int layer) {
+    extern __shared__ uint4 tmapi_each3_shared[];
+    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
+    const tmapi_stencil3_box b = plan->boxes;
     const tmap_u32 many = tmapi_stencil3_boxes_of(layer) * tmapi_stencil3_deep(layer, s->size);
     const tmap_u32 steps = tmapi_stencil3_steps(layer);
     const tmap_u64 end = plan->first + plan->count, stride = (tmap_u64)gridDim.x * many;
     tmap_u64 first = plan->first + (tmap_u64)blockIdx.x * many;
-    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)tmapi_stencil3_memory(plan->boxes.tiles);
-    tmapi_stencil3_box_tables(plan, s->size);
+    tmapi_stencil3_boxed *tiles = (tmapi_stencil3_boxed *)(shared + b.tiles);
+    tmapi_stencil3_box_tables(plan, &b, s->size, shared);
     tmapi_stencil3_box_step(plan, s, first, stride, tiles, layer);
     __syncthreads();
     for (tmap_u32 turn = 0; first < end;
          first += stride, turn = turn + 1 < 2 * steps ? turn + 1 : 0) {
         const tmapi_stencil3_boxed *now = tiles + turn;
-        tmapi_stencil3_box_fill(plan, s, now, layer);
+        tmapi_stencil3_box_fill(s, &b, now, shared, layer);
         __syncthreads(); // also after the last stores: their tiles may be in the other buffer
         if (turn == 0 || turn == steps)
             tmapi_stencil3_box_step(plan, s, first + steps * stride, stride,
                                     tiles + (turn ? 0 : steps), layer);
-        if (end - first >= many) // apart, so that the compiler need not ask for each tile
-            tmapi_stencil3_box_apply(plan, s, now, many, layer);
+        if (end - first >= many)
+            tmapi_stencil3_box_apply(plan, s, &b, now, many, shared, layer);
         else
-            tmapi_stencil3_box_apply(plan, s, now, (tmap_u32)(end - first), layer);
+            tmapi_stencil3_box_apply(plan, s, &b, now, (tmap_u32)(end - first), shared, layer);
         __syncthreads();
-        tmapi_stencil3_box_store(plan, s, now, end - first < many ? (tmap_u32)(end - first) : many,
-                                 layer);
+        tmapi_stencil3_box_store(s, &b, now, end - first < many ? (tmap_u32)(end - first) : many,
+                                 plan->cells, shared, layer);
     }
 }
 
