@@ -384,39 +384,31 @@ TMAP_DEVICE tmap_u32 tmapi_stencil3_mark(const tmap_each3_plan *plan, const tmap
     return around;
 }
 
-// The places of a box with `side` places along an axis that tiles in direction d, one more than -1, 0
-// or 1, hold. Returns how many; *begin becomes the first.
-TMAP_DEVICE tmap_u32 tmapi_stencil3_part(tmap_u32 d, tmap_u32 side, tmap_u32 *begin) {
-    *begin = d == 2 ? side - 1 : d;
-    return d == 1 ? side - 2 : 1;
-}
-
-// Enters what the box holds in places begin to begin + size into the list, in the order of rows; a
-// tile's own cells first, in compact storage by their numbers. own, other: how many entries there
-// are. The box gets the number in the list. Collective for a warp.
-TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes, tmap_xyz begin,
-                                     tmap_xyz size, tmap_u32 *own, tmap_u32 *other) {
-    extern __shared__ uint4 tmapi_each3_shared[];
-    unsigned char *shared = (unsigned char *)tmapi_each3_shared;
-    const tmapi_stencil3_box *b = &plan->boxes;
+// Lists what the box holds in the order of its rows; a tile's own cells first, in compact storage
+// by their numbers. The box gets the number in the list. bytes: of a place. Collective for a warp.
+TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, const tmapi_stencil3_box *b,
+                                     tmap_u32 bytes, unsigned char *shared) {
     tmapi_stencil3_entry *list = (tmapi_stencil3_entry *)(shared + b->list);
     unsigned short *places = (unsigned short *)(shared + b->places);
     tmap_u32 *box = (tmap_u32 *)shared;
-    const tmap_u32 lane = tmap_thread_rank() % 32, all = size.x * size.y * size.z;
+    const tmap_u32 lane = tmap_thread_rank() % 32;
     const int layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
+    tmap_u32 own = 0, other = plan->cells;
     TMAPI_NO_UNROLL
-    for (tmap_u32 first = 0; first < all; first += 32) {
-        const tmap_u32 j = first + lane, row = j / size.x, z = begin.z + row / size.y;
-        const tmap_u32 y = begin.y + row % size.y, x = begin.x + j % size.x;
-        const tmap_u32 i = x + y * b->row + z * b->plane;
-        const tmap_u32 held = j < all ? box[i] : 0, to = held >> 16;
-        const tmap_xyz p = {x - 1, y - 1, z - !layer};
+    for (tmap_u32 i = lane; i < b->entries; i += 32)
+        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
+    __syncwarp();
+    TMAPI_NO_UNROLL
+    for (tmap_u32 first = 0; first < b->all; first += 32) {
+        const tmap_u32 i = first + lane, held = i < b->all ? box[i] : 0, to = held >> 16;
+        const tmap_u32 z = i / b->plane, y = (i - z * b->plane) / b->row;
+        const tmap_xyz p = {i - z * b->plane - y * b->row - 1, y - 1, z - !layer};
         const int index = (int)(held & 0xffff) - 1;
         const int element =
             (int)p.x + (int)p.y * (int)plan->pitch.row + (int)p.z * (int)plan->pitch.plane;
         const tmap_u32 from = (tmap_u32)(compact ? index : element);
-        const tmap_u32 mine = tmapi_warp_place(lane, own, held && to == TMAP_HERE3);
-        tmap_u32 n = tmapi_warp_place(lane, other, held && to != TMAP_HERE3);
+        const tmap_u32 mine = tmapi_warp_place(lane, &own, held && to == TMAP_HERE3);
+        tmap_u32 n = tmapi_warp_place(lane, &other, held && to != TMAP_HERE3);
         if (held && to == TMAP_HERE3) {
             n = compact ? (tmap_u32)index : mine;
             places[n] = (unsigned short)tmapi_each3_pack(p);
@@ -426,30 +418,9 @@ TMAP_DEVICE void tmapi_stencil3_list(const tmap_each3_plan *plan, tmap_u32 bytes
     }
 }
 
-// Makes the list. In compact storage its entries lie tile by tile, so that a warp reads few lines of
-// memory. bytes: of a place. Collective for a warp.
-TMAP_DEVICE void tmapi_stencil3_lists(const tmap_each3_plan *plan, tmap_u32 bytes) {
-    extern __shared__ uint4 tmapi_each3_shared[];
-    const tmapi_stencil3_box *b = &plan->boxes;
-    const tmap_u32 layer = plan->f.sz == 1, compact = plan->pitch.row == TMAP_COMPACT;
-    const tmap_xyz side = {plan->tile.x + 2, plan->tile.y + 2, layer ? 1 : plan->tile.z + 2};
-    tmapi_stencil3_entry *list =
-        (tmapi_stencil3_entry *)((unsigned char *)tmapi_each3_shared + b->list);
-    tmap_u32 own = 0, other = plan->cells;
-    TMAPI_NO_UNROLL
-    for (tmap_u32 i = tmap_thread_rank(); i < b->entries; i += 32)
-        list[i] = (layer ? 4 : TMAP_HERE3) << 21 | b->all * bytes;
-    __syncwarp();
-    TMAPI_NO_UNROLL
-    for (tmap_u32 n = 0; n < (compact ? layer ? 9 : TMAP_AROUND3 : 1); ++n) {
-        tmap_xyz begin = {0, 0, 0}, size = side;
-        if (compact) {
-            size.x = tmapi_stencil3_part(n % 3, side.x, &begin.x);
-            size.y = tmapi_stencil3_part(n / 3 % 3, side.y, &begin.y);
-            if (!layer) size.z = tmapi_stencil3_part(n / 9, side.z, &begin.z);
-        }
-        tmapi_stencil3_list(plan, bytes, begin, size, &own, &other);
-    }
+// The edge of a tile with `side` places along an axis where a place is: 0, 2, or 1 for none.
+TMAP_DEVICE tmap_u32 tmapi_stencil3_edge(tmap_u32 place, tmap_u32 side) {
+    return place == 0 ? 0 : place == side - 1 ? 2 : 1;
 }
 
 // Fills the tables that are the same for all tiles. size: of an element. Collective for the block.
@@ -488,33 +459,25 @@ TMAP_DEVICE void tmapi_stencil3_box_tables(const tmap_each3_plan *plan, const tm
         stage[2 * i + 1] = tmapi_stencil3_mark(plan, b, p, box);
     }
     __syncthreads();
-    if (rank < 32) tmapi_stencil3_lists(plan, bytes);
+    if (rank < 32) tmapi_stencil3_list(plan, b, bytes, shared);
     __syncthreads();
     // Threads take cells in an order in which neighbouring lanes access different banks: first one
     // of each bank, then a second one of each, and so on.
     TMAPI_NO_UNROLL
     for (tmap_u32 i = rank; i < plan->cells; i += threads) {
         const tmap_u32 place = stage[2 * i] & 0xffff, turn = stage[2 * i] >> 16;
-        const tmap_u32 z = place / b->plane, y = (place - z * b->plane) / b->row;
-        const tmap_u32 x = place - z * b->plane - y * b->row;
-        const tmap_u32 edge = (x == 1              ? 0
-                               : x == plan->tile.x ? 2
-                                                   : 1) +
-                              3 * (y == 1              ? 0
-                                   : y == plan->tile.y ? 2
-                                                       : 1) +
-                              9 * (layer               ? 1
-                                   : z == 1            ? 0
-                                   : z == plan->tile.z ? 2
-                                                       : 1);
+        const tmap_xyz p = tmapi_each3_lambda(plan, i, m, 0, 1);
+        const tmap_u32 edge = tmapi_stencil3_edge(p.x, plan->tile.x) +
+                              3 * tmapi_stencil3_edge(p.y, plan->tile.y) +
+                              (layer ? 0 : 9 * tmapi_stencil3_edge(p.z, plan->tile.z));
         tmap_u32 number = 0;
         TMAPI_NO_UNROLL
         for (tmap_u32 bank = 0; bank < banks; ++bank) {
             const tmap_u32 some = count[1 + bank];
             number += (some < turn ? some : turn) + (bank < place % banks && some > turn);
         }
-        apply[2 * number] = (place - 1 - b->row - (layer ? 0 : b->plane)) * bytes |
-                            box[place] << 16 | (edge - (layer ? 9 : 0)) << 25;
+        apply[2 * number] =
+            (place - 1 - b->row - (layer ? 0 : b->plane)) * bytes | box[place] << 16 | edge << 25;
         apply[2 * number + 1] = stage[2 * i + 1];
     }
     __syncthreads();
