@@ -230,9 +230,9 @@ TMAP_FN tmapi_stencil3_shared tmapi_stencil3_shared_at(const tmap_each3_plan *pl
     return s;
 }
 
-// An entry of the list: the first byte of its place in the box, from bit 16 on which tile has it,
-// as tmapi_stencil3_around_at, and from bit 32 on its element, counted from the tile's first, which
-// may be below 0.
+// An entry of the list: the first byte of its place in the box, from bit 16 on the byte of its tile
+// in `from` (tmapi_stencil3_boxed), and from bit 32 on its element, counted from the tile's first,
+// which may be below 0.
 typedef tmap_u64 tmapi_stencil3_entry;
 
 // The most bytes of a place, tiles of a step times bytes of an element: of a layer, or else.

@@ -259,8 +259,7 @@ TMAP_DEVICE void tmapi_stencil_tiles(const tmap_each_plan *plan, const tmapi_ste
             0xffffffffu, lane < 9 && tmap_nbb_contains(plan->f, tile.x + lane % 3 - 1,
                                                        tile.y + lane / 3 - 1, plan->r - m));
         tmapi_stencil_lane l = tmapi_stencil_lane_make(&t);
-        l.west =
-            tmapi_stencil_column(&t, tmapi_again(cells_west), nine >> (l.first ? 0 : 1));
+        l.west = tmapi_stencil_column(&t, tmapi_again(cells_west), nine >> (l.first ? 0 : 1));
         l.here = tmapi_stencil_column(&t, t.cells, nine >> 1) & read;
         l.east = tmapi_stencil_column(&t, tmapi_again(cells_east), nine >> (l.last ? 2 : 1));
         tmapi_stencil_tile(

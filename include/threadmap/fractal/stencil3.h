@@ -574,8 +574,8 @@ TMAP_DEVICE void tmapi_stencil3_box_step(const tmap_each3_plan *plan, const tmap
     }
 }
 
-// The address of element `index`, which may be below 0, of elements from `first` on in device memory.
-// One instruction: nvcc makes more of it where several tiles have the same index.
+// The address of element `index`, which may be below 0, of elements from `first` on in device
+// memory. One instruction: nvcc makes more of it where several tiles have the same index.
 TMAP_DEVICE unsigned char *tmapi_stencil3_at(const void *first, int index, tmap_u32 size) {
 #if defined(__CUDA_ARCH__)
     unsigned char *at;
