@@ -6,7 +6,8 @@ from .style import COLOURS, INK, MARKERS, curve, log_sides, note, plain_ticks, t
 from .text import CLAIMS, NOTHING, UNKNOWN, between, claim, ms, order, sig, stated, table
 
 DRMSD_FORMS = {"naive_1d": "1D, from global memory", "shared_1d": "1D, by tiles",
-               "triangle_2d": "2D, by tiles", "sliding_1d": "1D, by a sliding window"}
+               "triangle_2d": "2D, by tiles", "sliding_1d": "1D, by a sliding window",
+               "cached_2d": "2D, by caches"}
 DRMSD_ROOTS = {"sqrt": "as IEEE 754 rounds it", "reciprocal": "1 / rsqrt(x)",
                "rsqrt": "x rsqrt(x)", "approx": "`sqrt.approx`"}
 DRMSD_OTHERS = {"pair": "the library", "thread_a_pair": "a thread for each pair",
@@ -204,7 +205,7 @@ def draw_drmsd(pyplot, data):
         return [(n, row and row["tpairs"]) for n, row in found]
     lines = [({"variant": name}, title) for name, title in (*DRMSD_OTHERS.items(),
                                                             *DRMSD_FORMS.items())
-             if name not in ("host", "sliding_1d")]  # far below; near 1D by tiles
+             if name not in ("host", "sliding_1d", "cached_2d")]  # far below; near forms by tiles
     for axes, entries in ((left, lines), (right, [({"variant": "triangle_2d", "root": root}, title)
                                                   for root, title in DRMSD_ROOTS.items()])):
         for i, (what, title) in enumerate(entries):
