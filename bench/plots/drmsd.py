@@ -150,7 +150,6 @@ def table_drmsd_claims(data):
         claim("the best u, x rsqrt(x)", "4 on Maxwell, 2 on Fermi", fastest_u(roots["rsqrt"]),
               between(value("u", roots["rsqrt"]), 2, 4),
               "roots hide loads; the four differ by some 3%"),
-        claim("the best u, `sqrt.approx`", "-", fastest_u(roots["approx"])),
         claim("u = 4 against u = 1, x rsqrt(x)", "u reduces strong scaling", pair(*unrolled),
               order([(unrolled[1], unrolled[0])]), "fewer threads have work"),
         claim("x rsqrt(x) against 1 / rsqrt(x)", "faster on Fermi",

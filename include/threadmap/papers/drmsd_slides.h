@@ -13,7 +13,7 @@
 //                are at neighbouring atoms j, a window that slides by u atoms a step
 //   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by the same
 //                number of j, one of a triangle of squares, which tmap_triangle_tile_map gives
-//   cached_2d    the same without shared memory: all threads of a warp load the same atom j, and the
+//   cached_2d    the same without shared memory: the threads of a warp load the same atom j, and
 //                caches keep a tile for the others
 //
 // Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i. In
