@@ -633,11 +633,12 @@ def check_claims():
         ("box", 1, 2.0), ("box", 16, 300.0), ("sums", 1, 1.0), ("sums", 16, 3.0))]
     expect("our automata", [line[2:4] for line in lines("fractal-claims", of(ltl=ltl))], [
         ["ours 2.00 (r = 1), 100 (r = 16), n = 64", "agrees"], ["ours 1.00 to 3.00 ms", "differs"]])
-    cat = [{**row("ltl", variant, "board", 64, time), "radius": r} for variant, r, time in (
-        ("base", 1, 3.0), ("base", 16, 60.0), ("cat", 1, 1.5), ("cat", 16, 1.5))]
+    cat = [{**row("ltl", variant, "board", size, time), "radius": r} for variant, size, r, time in (
+        ("base_2024", 15360, 1, 3.0), ("base_2024", 15360, 16, 60.0), ("cat_2024", 15360, 1, 1.5),
+        ("cat_2024", 15360, 16, 1.5), ("cat", 64, 16, 2.0))]
     expect("CAT", [line[2:4] for line in lines("fractal-claims", of(ltl=ltl, peers_ltl=cat))], [
-        ["CAT 2.00 (r = 1), 40.0 (r = 16); ours 2.00 (r = 1), 100 (r = 16), n = 64", "less"],
-        ["CAT 1.50 to 1.50 ms; ours 1.00 to 3.00 ms", "agrees"]])
+        ["CAT 2.00 (r = 1), 40.0 (r = 16), n = 15360; ours 2.00 (r = 1), 100 (r = 16), n = 64", "less"],
+        ["CAT 1.50 to 1.50 ms; today's library 2.00 to 2.00; ours 1.00 to 3.00 ms", "agrees"]])
     simplex = [row(work, variant, "simplex", 64, time, 8, threads=1) for work in ("dummy3", "write3")
                for variant, time in (("bb", 6.0), ("simplex_blocks", 2.0), ("simplex_h", 4.0))]
     expect("map H, 3-simplices", [line[1:4] for line in lines("simplex-claims", of(simplex=simplex)) if "map H" in line[0]], [
