@@ -93,7 +93,7 @@ PICTURES = {
                            triangle_paper.measured, triangle_pictures.draw_triangle_published),
     "triangle_k": ("Triangle: the model's k, and blocks without a cell", triangle_paper.measured,
                    triangle_pictures.draw_triangle_k),
-    "ask_published": ("Mandelbrot set, as published: speedup over exhaustive against n, g, r and B",
+    "ask_published": ("Mandelbrot set, as published: speedup against n, g, r and B",
                       lambda data: data["ask"].pick(variant="published_exhaustive"), ask_pictures.draw_ask_published),
     "compact_speed": ("Life on compact storage: cells a second against the level",
                       lambda data: data["compact"].at("life"), compact.draw_compact_speed),

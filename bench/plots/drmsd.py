@@ -158,8 +158,6 @@ def table_drmsd_claims(data):
         claim("the same", "no effect on Maxwell", gain(roots["reciprocal"], roots["rsqrt"]),
               stated(rsqrt, 1), "Maxwell has one for 4"),
         claim("`sqrt.approx` against x rsqrt(x)", "-", gain(roots["rsqrt"], roots["approx"])),
-        claim("`sqrt.approx` against a root that IEEE 754 rounds", "-",
-              gain(roots["sqrt"], roots["approx"])),
         claim("tiles in shared memory against none, 1D", "even naive works well", by_root("naive_1d", "shared_1d"), None,
               f"without tiles {share('issue_pct', best(variant='naive_1d', root='approx'))} and "
               f"{share('issue_pct', best(variant='naive_1d', root='rsqrt'))} of the issue slots are in use"),
