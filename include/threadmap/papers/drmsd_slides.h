@@ -16,8 +16,9 @@
 //   cached_2d    the same without shared memory: the threads of a warp load the same atom j, and
 //                caches keep a tile for the others
 //
-// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i. In
-// the sliding window threads read different atoms, and a load has at most u of them.
+// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i; from
+// global memory only if a and b are multiples of 16 bytes, else 24 loads of 32 bits. In the sliding
+// window threads read different atoms, and a load has at most u of them.
 // Forms, roots and u are compile-time constants; the kernel is yours:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
@@ -524,8 +525,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
 // the sum NaN with TMAP_DRMSD_SLIDES_RSQRT.
 // Exactness: off by about 10^-7 of S; the last bits depend on the order in which blocks end.
 // Cost on sm_90, by tiles: 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of them roots,
-// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u, by a sliding window about
-// 8 / u.
+// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u, by caches 3.3 / u from
+// u = 2 on, by a sliding window about 8 / u.
 // Example: n = 2, a = (0,0,0)(3,4,0), b = (0,0,0)(1,0,0): (5 - 1)^2 = 16.
 TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, const float *b,
                                    tmap_u32 n, double *sum) {
