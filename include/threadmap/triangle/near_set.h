@@ -80,7 +80,7 @@ typedef struct tmap_near_box {
 // What a function of yours says of two boxes. NONE: your function for a pair would refuse every
 // pair of a point of one and a point of the other. ALL: it would take every pair. SOME: neither is
 // sure.
-enum { TMAP_NEAR_NONE, TMAP_NEAR_SOME, TMAP_NEAR_ALL };
+enum { TMAP_NEAR_NONE = 0, TMAP_NEAR_SOME = 1, TMAP_NEAR_ALL = 3 }; // bits: may be near; all are
 
 // ---- ready reaches ------------------------------------------------------------------------------
 //
@@ -91,16 +91,16 @@ enum { TMAP_NEAR_NONE, TMAP_NEAR_SOME, TMAP_NEAR_ALL };
 #define TMAPI_NEAR_ROOM 1.00000763f // 1 + 2^-17
 
 TMAP_DEVICE int tmapi_near_say(float least, float most, float limit, float other) {
-    if (least > limit * TMAPI_NEAR_ROOM) return TMAP_NEAR_NONE;
-    return most * TMAPI_NEAR_ROOM < other ? TMAP_NEAR_ALL : TMAP_NEAR_SOME;
+    const int near = !(least > limit * TMAPI_NEAR_ROOM);
+    return near | (near && most * TMAPI_NEAR_ROOM < other) << 1;
 }
 
-// The least and the greatest difference along axis k.
+// The least and the greatest difference along axis k, from the same two subtractions.
 TMAP_DEVICE float tmapi_near_least(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 k) {
     return fmaxf(0.0f, fmaxf(a->low[k] - b->high[k], b->low[k] - a->high[k]));
 }
 TMAP_DEVICE float tmapi_near_most(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 k) {
-    return fmaxf(a->high[k] - b->low[k], b->high[k] - a->low[k]);
+    return -fminf(a->low[k] - b->high[k], b->low[k] - a->high[k]);
 }
 
 // The squares of the least and the greatest distance.
@@ -171,18 +171,22 @@ TMAP_DEVICE int tmap_near_periodic(const tmap_near_box *a, const tmap_near_box *
 
 // ---- a prepared set -----------------------------------------------------------------------------
 
-// Box number b of a level. set, layout, d: of the prepared points.
-TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
+// Box `of` of a group of a level. set, layout, d: of the prepared points.
+TMAP_DEVICE tmap_near_box tmapi_near_box_in(const unsigned char *set,
                                             const tmapi_near_layout *layout, tmap_u32 d,
-                                            tmap_u32 level, tmap_u32 b) {
-    const tmap_u64 group = layout->level[level] + b / 32;
-    const float *at =
-        (const float *)(set + layout->boxes + group * tmapi_near_group_bytes(d)) + b % 32;
+                                            tmap_u32 level, tmap_u32 group, tmap_u32 of) {
+    const tmap_u64 skip = (layout->level[level] + group) * (tmap_u64)tmapi_near_group_bytes(d);
+    const float *at = (const float *)(set + layout->boxes + skip) + of;
     tmap_near_box box;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k) box.low[k] = at[64 * k], box.high[k] = at[64 * k + 32];
     box.count = ((const tmap_u32 *)at)[64 * d];
     return box;
+}
+TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
+                                            const tmapi_near_layout *layout, tmap_u32 d,
+                                            tmap_u32 level, tmap_u32 b) {
+    return tmapi_near_box_in(set, layout, d, level, b / 32, b % 32);
 }
 
 // Copies word 0 to 2 d of box b of level 0.
