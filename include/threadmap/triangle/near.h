@@ -74,10 +74,10 @@ typedef struct tmap_near_plan {
 #define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
 
 // Bytes of dynamic shared memory of a warp and of a block: a leaf's points and the queue, with the
-// points' numbers; the leaf's box.
+// points' numbers; the leaf's box; where the warp is.
 TMAP_FN tmap_u32 tmapi_near_shared_warp(tmap_u32 d, tmap_u32 size) {
     return (TMAP_NEAR_LEAF + TMAPI_NEAR_QUEUE) * (d * size + 4) +
-           (2 * TMAP_PAIRS_D_MAX + 4) * 4; // a multiple of 16
+           (2 * TMAP_PAIRS_D_MAX + 12) * 4; // a multiple of 16
 }
 TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
     return TMAPI_NEAR_WARPS * tmapi_near_shared_warp(d, size);
@@ -91,7 +91,7 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
 #endif
 #define TMAPI_NEAR_PARTS 64u // of a leaf, at most
 #ifndef TMAPI_NEAR_ALONE
-#define TMAPI_NEAR_ALONE 8u // boxes of level 1 that a warp takes before others help it
+#define TMAPI_NEAR_ALONE 16u // boxes of level 1 that a warp takes before others help it
 #endif
 
 // Units of a leaf. A graph's blocks have a leaf each.
@@ -211,6 +211,13 @@ typedef struct tmap_near {
 // that may be near the leaf's box enter the warp's queue.
 // A full queue is worked off: all its points with all points of the leaf.
 
+// Where a warp is on levels 2 and 3, in shared memory.
+typedef struct tmapi_near_walk {
+    tmap_u32 some[2], group[2]; // which boxes of the level's group are left; the groups
+    tmap_u32 top;               // the next group of level 3
+    tmap_u32 turn, unused[2];   // boxes of level 0 that have been dealt
+} tmapi_near_walk;
+
 typedef struct tmapi_near {
     const tmap_near_plan *plan;
     tmap_near how;
@@ -219,16 +226,16 @@ typedef struct tmapi_near {
     unsigned char *rows, *queue;       // shared: the leaf's points, the queue, by coordinates
     tmap_u32 *row_number, *number;     // their numbers
     tmap_near_box *box;                // shared: the leaf's
+    tmapi_near_walk *walk;             // shared
     tmap_u32 leaf, have;               // points in the queue
     tmap_u32 me;                       // this warp among all that share the leaf
-    tmap_u32 alone, deal;              // boxes of level 1 that me = 0 takes; the others are dealt
-    tmap_u32 turn[2];                  // boxes of levels 0 and 1 that have been dealt
+    tmap_u32 turn;                     // boxes of level 1 that have been dealt to them
     int help;                          // 1: warps of the block help each other
+    int deals;                         // a constant, 1: boxes of level 1 are dealt
     int both;                          // a constant, 1: all other points, not only later leaves
-    tmap_u32 group[4], some[4];        // of each level: its group, and which boxes of it are left
-    tmap_u32 top;                      // the next group of the highest level
-    const unsigned char *at; // of the group of level 0: the lane's point of the first leaf
-    tmap_u32 count;          // and points of the lane's leaf
+    tmap_u32 group[2], some[2];        // of levels 0 and 1, as in tmapi_near_walk
+    tmap_u32 count;                    // of the group of level 0: points of the lane's box,
+    const unsigned char *at;           // the lane's point of the first box
     // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
     // first places of the leaf's parts, as bits, and their root, if they have one; and the looks
     // until the next one that tests the leaf's points.
@@ -284,10 +291,10 @@ TMAP_DEVICE tmap_u32 tmapi_near_meet(const tmapi_near *s, tmap_u32 level, tmap_u
     return kept;
 }
 
-// Sets what is read of a group of level 0.
-TMAP_DEVICE void tmapi_near_open(tmapi_near *s, tmap_u32 group, tmap_u32 count) {
+// Sets what is known of a group of level 0.
+TMAP_DEVICE void tmapi_near_open(tmapi_near *s, tmap_u32 group, tmap_u32 some, tmap_u32 count) {
     const tmap_u32 d = s->how.points.d, size = s->how.points.size;
-    s->group[0] = group, s->count = count;
+    s->group[0] = group, s->some[0] = some, s->count = count;
     s->at = s->other + group * (tmap_u64)(32 * tmapi_near_leaf_bytes(d, size)) +
             threadIdx.x % 32 * size;
 }
@@ -300,27 +307,29 @@ TMAP_DEVICE void tmapi_near_open(tmapi_near *s, tmap_u32 group, tmap_u32 count) 
 // the leaf's points are tested now and then; and at each look as long as that leaves less than
 // half.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
-    const tmap_u32 lane = threadIdx.x % 32, span = 1u << 5 * level, b = group * 32 + lane;
+    const tmap_u32 lane = threadIdx.x % 32, b = group * 32 + lane, first = b << 5 * level;
+    const tmap_u32 last = first | ((1u << 5 * level) - 1); // leaves
     const tmap_near_box box =
         tmapi_near_box_in(s->other, &s->plan->other, s->how.points.d, level, group, lane);
-    const int later = s->both || s->plan->others || b * span > s->leaf;
+    const int after = s->both || s->plan->others ? -1 : (int)s->leaf, later = (int)first > after;
     const int alone = level == 0 || s->plan->parts == 1; // the box is this warp's
     const int says = s->how.reach(s->job, s->box, &box);
-    const int exists = box.count && (later || (b + 1) * span > s->leaf + 1);
-    int all = exists & says >> 1, near = exists & says;
-    if (s->parent && level <= 1 && alone) {
-        const tmap_u32 some = __ballot_sync(0xffffffffu, near & ~all);
-        const tmap_u32 found = (tmap_u32)__popc(some);
+    int near = says & 1 && box.count && (int)last > after, all = near && says >> 1 & 1;
+    if (s->parent && level <= 1) {
+        const tmap_u32 maybe = __ballot_sync(0xffffffffu, near & ~all);
+        const tmap_u32 found = (tmap_u32)__popc(maybe);
         if (found > TMAPI_NEAR_MANY && s->wait-- == 0) {
-            const tmap_u32 kept = tmapi_near_meet(s, level, group, some);
-            near &= ~((some & ~kept) >> lane);
+            const tmap_u32 kept = tmapi_near_meet(s, level, group, maybe);
+            near &= ~((maybe & ~kept) >> lane);
             s->wait = 2 * (tmap_u32)__popc(kept) > found ? TMAPI_NEAR_WAIT : 0;
         }
     }
-    if (level == 0 && s->plan->parts > TMAPI_NEAR_WARPS) {
-        const tmap_u32 turn = tmapi_warp_place(lane, &s->turn[0], near);
-        const tmap_u32 me = s->me / TMAPI_NEAR_WARPS;
-        near &= (turn & (s->plan->parts / TMAPI_NEAR_WARPS - 1)) == me, all &= near;
+    const tmap_u32 dealt = s->deals ? TMAPI_NEAR_WARPS : 1; // boxes of level 1, to at most so many
+    if (level == 0 && s->plan->parts > dealt) {
+        tmap_u32 turn = s->walk->turn;
+        const tmap_u32 mine = tmapi_warp_place(lane, &turn, near) & (s->plan->parts / dealt - 1);
+        if (lane == 0) s->walk->turn = turn;
+        near = near && mine == s->me / dealt, all = near && all;
     }
     if (s->how.bulk && later && all) {
         if (level == 0 || s->me == 0) s->how.bulk(s->job, s->accumulator, s->box, &box);
@@ -328,9 +337,14 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
     }
     if (s->parent && level < 3 && alone && later && near)
         near = tmapi_near_link_box(s, level, b, all);
-    if (level == 0) tmapi_near_open(s, group, box.count);
-    s->group[level] = group;
-    s->some[level] = __ballot_sync(0xffffffffu, near);
+    const tmap_u32 some = __ballot_sync(0xffffffffu, near);
+    if (level == 0)
+        tmapi_near_open(s, group, some, box.count);
+    else if (level == 1)
+        s->group[1] = group, s->some[1] = some;
+    else if (lane == 0)
+        s->walk->group[level - 2] = group, s->walk->some[level - 2] = some;
+    __syncwarp();
 }
 
 // Moves the points behind a batch to the front of the queue.
@@ -345,58 +359,75 @@ TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
     __syncwarp();
 }
 
-// Takes the first box that is left of a level: returns its number.
-TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level) {
-    const tmap_u32 lane = (tmap_u32)__ffs((int)s->some[level]) - 1;
-    s->some[level] &= s->some[level] - 1;
-    return s->group[level] * 32 + lane;
+// Reads the lane's point of box `of` of the group.
+TMAP_DEVICE tmap_u32 tmapi_near_read(const tmapi_near *s, tmap_u32 of, tmapi_pairs_point *point) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const unsigned char *from = s->at + of * (tmap_u64)tmapi_near_leaf_bytes(d, size);
+    tmapi_near_copy(d, point->bytes, size, from, TMAP_NEAR_LEAF * size, size);
+    if (s->parent) return (s->group[0] * 32 + of) * 32 + lane;
+    return *(const tmap_u32 *)(from + 32 * d * size - lane * (size - 4));
 }
 
-// Adds the points of a leaf that may be near to the queue, or to the accumulator those that are
-// near all of the leaf. Collective for the warp.
+// Adds the points of the group's boxes that may be near to the queue, or to the accumulator those
+// that are near all of the leaf, until the queue is full. Collective for the warp.
 TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    const tmap_u32 of = (tmap_u32)__ffs((int)s->some[0]) - 1;
-    const unsigned char *from = s->at + of * (tmap_u64)tmapi_near_leaf_bytes(d, size);
-    const tmap_u32 count = __shfl_sync(0xffffffffu, s->count, (int)of);
-    const tmap_u32 number = s->parent
-                                ? (s->group[0] * 32 + of) * 32 + lane
-                                : *(const tmap_u32 *)(from + 32 * d * size - lane * (size - 4));
-    tmapi_pairs_point point;
-    tmap_near_box box;
-    s->some[0] &= s->some[0] - 1;
-    tmapi_near_copy(d, point.bytes, size, from, TMAP_NEAR_LEAF * size, size);
-    tmapi_near_box_make(&box, point.bytes, d, size);
-    const int says = s->how.reach(s->job, s->box, &box);
-    const int whole = s->how.bulk && says >> 1 & 1;
-    int in = lane < count && says & 1 && !whole && number != ~0u; // so that all loads begin at once
-    if (whole && lane < count) s->how.bulk(s->job, s->accumulator, s->box, &box);
-    if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
-    const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
-    if (in) {
-        const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
-        tmapi_near_copy(d, s->queue + at * size, TMAPI_NEAR_QUEUE * size, point.bytes, size, size);
-        s->number[at] = number;
+    tmapi_pairs_point next;
+    tmap_u32 of = (tmap_u32)__ffs((int)s->some[0]) - 1, after = 0;
+    if (s->some[0]) after = tmapi_near_read(s, of, &next);
+    TMAPI_NO_UNROLL
+    while (s->some[0] && s->have < TMAPI_NEAR_BATCH) {
+        const tmap_u32 count = __shfl_sync(0xffffffffu, s->count, (int)of), number = after;
+        const tmapi_pairs_point point = next;
+        tmap_near_box box;
+        s->some[0] &= s->some[0] - 1;
+        if (s->some[0]) of = (tmap_u32)__ffs((int)s->some[0]) - 1;
+        after = tmapi_near_read(s, of, &next); // while the present box is tested
+        tmapi_near_box_make(&box, point.bytes, d, size);
+        const int says = s->how.reach(s->job, s->box, &box);
+        const int whole = s->how.bulk && says >> 1 & 1;
+        int in = lane < count && says & 1 && !whole;
+        if (whole && lane < count) s->how.bulk(s->job, s->accumulator, s->box, &box);
+        if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
+        if (in) {
+            const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
+            tmapi_near_copy(d, s->queue + at * size, TMAPI_NEAR_QUEUE * size, point.bytes, size,
+                            size);
+            s->number[at] = number;
+        }
+        s->have += __popc(hits);
     }
-    s->have += __popc(hits);
+    __syncwarp();
 }
 
-// Looks at the next group of the lowest level that has one. Returns 0 at the end.
+// Looks at the next group of the lowest level that has one, unless it is another warp's. Returns 0
+// at the end. Collective for the warp.
 TMAP_DEVICE int tmapi_near_descend(tmapi_near *s) {
+    tmapi_near_walk *w = s->walk;
     if (s->some[1]) {
-        const tmap_u32 group = tmapi_near_take_box(s, 1), turn = s->turn[1]++;
-        if (turn < s->alone ? s->me == 0 : (turn & s->deal) == (s->me & s->deal))
-            tmapi_near_look(s, 0, group);
-    } else if (s->some[2])
-        tmapi_near_look(s, 1, tmapi_near_take_box(s, 2));
-    else if (s->some[3])
-        tmapi_near_look(s, 2, tmapi_near_take_box(s, 3));
-    else if (s->plan->other.high && s->top < s->plan->other.high)
-        tmapi_near_look(s, 3, s->top++);
-    else if (!s->plan->other.high && s->top < 1)
-        s->group[3] = 0, s->some[3] = s->plan->other.top, s->top = 1;
-    else
-        return 0;
+        const tmap_u32 of = (tmap_u32)__ffs((int)s->some[1]) - 1, turn = s->turn++;
+        const tmap_u32 parts = s->help ? TMAPI_NEAR_WARPS : s->plan->parts;
+        s->some[1] &= s->some[1] - 1;
+        if (!s->deals || (s->help && turn < TMAPI_NEAR_ALONE
+                              ? s->me == 0
+                              : ((turn ^ s->me) & (parts - 1) & (TMAPI_NEAR_WARPS - 1)) == 0))
+            tmapi_near_look(s, 0, s->group[1] * 32 + of);
+        return 1;
+    }
+    const tmap_u32 level = w->some[0] ? 2 : w->some[1] ? 3 : 4;
+    tmap_u32 group = w->top;
+    if (level == 4 && group >= s->plan->other.high) return 0;
+    const tmap_u32 left = level == 4 ? 0 : w->some[level - 2];
+    if (level < 4) group = w->group[level - 2] * 32 + (tmap_u32)__ffs((int)left) - 1;
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        if (level == 4)
+            w->top = group + 1;
+        else
+            w->some[level - 2] = left & (left - 1);
+    }
+    tmapi_near_look(s, level - 1, group);
     return 1;
 }
 
@@ -406,13 +437,10 @@ TMAP_DEVICE int tmapi_near_descend(tmapi_near *s) {
 TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     if (s->have >= TMAPI_NEAR_BATCH) tmapi_near_keep(s);
     TMAPI_NO_UNROLL
-    for (;;) {
-        TMAPI_NO_UNROLL
-        while (s->some[0] && s->have < TMAPI_NEAR_BATCH) tmapi_near_push(s);
-        __syncwarp();
+    do {
+        tmapi_near_push(s);
         if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
-        if (!tmapi_near_descend(s)) break;
-    }
+    } while (tmapi_near_descend(s));
     const tmap_u32 rest = s->have;
     s->have = 0;
     return rest;
@@ -454,12 +482,11 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     s.rows = memory, s.queue = memory + TMAP_NEAR_LEAF * bytes;
     s.row_number = (tmap_u32 *)(s.queue + TMAPI_NEAR_QUEUE * bytes);
     s.number = s.row_number + TMAP_NEAR_LEAF;
-    s.box = (tmap_near_box *)(s.number + TMAPI_NEAR_QUEUE);
-    s.leaf = s.have = s.turn[0] = s.turn[1] = s.me = s.top = s.wait = 0, s.both = 0;
-    s.help = help && plan->parts == 1;
-    s.alone = plan->parts > 1 ? 0 : help ? TMAPI_NEAR_ALONE : ~0u;
-    s.deal =
-        (plan->parts > 1 && plan->parts < TMAPI_NEAR_WARPS ? plan->parts : TMAPI_NEAR_WARPS) - 1;
+    s.walk = (tmapi_near_walk *)(s.number + TMAPI_NEAR_QUEUE);
+    s.box = (tmap_near_box *)(s.walk + 1);
+    s.leaf = s.have = s.turn = s.me = s.count = s.wait = 0, s.both = 0;
+    s.group[0] = s.group[1] = s.some[0] = s.some[1] = 0;
+    s.deals = help, s.help = help && plan->parts == 1, s.at = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
@@ -480,13 +507,16 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     const tmap_u32 size = s->how.points.size, lane = threadIdx.x % 32;
     const tmap_u32 leaf = tmapi_near_unit(s, item, k);
     tmapi_pairs_point point;
-    s->turn[0] = s->turn[1] = 0;
+    s->have = s->turn = s->some[0] = s->some[1] = 0;
     if (leaf >= tmapi_near_leaves(s->plan->set.n)) return 0;
     __syncwarp(); // the last leaf has been worked off
-    s->leaf = leaf;
-    s->wait = TMAPI_NEAR_WAIT;
-    s->have = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
-    s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
+    s->leaf = leaf, s->wait = TMAPI_NEAR_WAIT;
+    if (lane == 0) { // at the only box of level 2, or at the groups of level 3
+        const tmapi_near_layout *o = &s->plan->other;
+        s->walk->some[0] = 0, s->walk->some[1] = o->high ? 0 : o->top, s->walk->group[1] = 0;
+        s->walk->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier ones: earlier leaves
+        s->walk->turn = 0;
+    }
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
     tmapi_near_copy(s->how.points.d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes,
                     size, size);
@@ -506,7 +536,7 @@ TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
     const tmap_u32 warp = threadIdx.x / 32, me = q % TMAPI_NEAR_WARPS;
     const tmap_u32 of = (warp + me) % TMAPI_NEAR_WARPS, round = q / TMAPI_NEAR_WARPS % 2;
     if (me == 1) {
-        if (threadIdx.x % 32 == 0) more[round][warp] = s->turn[1] > s->alone;
+        if (threadIdx.x % 32 == 0) more[round][warp] = s->turn > TMAPI_NEAR_ALONE;
         __syncthreads();
     }
     if (me && !more[round][of]) return 0;

@@ -226,7 +226,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     if (!tmapi_value_size_fits(choice.bytes, to.values)) to.values = 0;
     if (blockIdx.x >= blocks) return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 1);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 0);
     tmapi_near_listed l = {choice, &to, 0, 0, 0};
     s.both = choice.both;
     for (;;) {
