@@ -314,30 +314,30 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
     const int after = s->both || s->plan->others ? -1 : (int)s->leaf, later = (int)first > after;
     const int alone = level == 0 || s->plan->parts == 1; // the box is this warp's
     const int says = s->how.reach(s->job, s->box, &box);
-    int near = says & 1 && box.count && (int)last > after, all = near && says >> 1 & 1;
+    int may = says & 1 && box.count && (int)last > after, all = may && says >> 1 & 1;
     if (s->parent && level <= 1) {
-        const tmap_u32 maybe = __ballot_sync(0xffffffffu, near & ~all);
+        const tmap_u32 maybe = __ballot_sync(0xffffffffu, may & ~all);
         const tmap_u32 found = (tmap_u32)__popc(maybe);
         if (found > TMAPI_NEAR_MANY && s->wait-- == 0) {
             const tmap_u32 kept = tmapi_near_meet(s, level, group, maybe);
-            near &= ~((maybe & ~kept) >> lane);
+            may &= ~((maybe & ~kept) >> lane);
             s->wait = 2 * (tmap_u32)__popc(kept) > found ? TMAPI_NEAR_WAIT : 0;
         }
     }
     const tmap_u32 dealt = s->deals ? TMAPI_NEAR_WARPS : 1; // boxes of level 1, to at most so many
     if (level == 0 && s->plan->parts > dealt) {
         tmap_u32 turn = s->walk->turn;
-        const tmap_u32 mine = tmapi_warp_place(lane, &turn, near) & (s->plan->parts / dealt - 1);
+        const tmap_u32 mine = tmapi_warp_place(lane, &turn, may) & (s->plan->parts / dealt - 1);
         if (lane == 0) s->walk->turn = turn;
-        near = near && mine == s->me / dealt, all = near && all;
+        may = may && mine == s->me / dealt, all = may && all;
     }
     if (s->how.bulk && later && all) {
         if (level == 0 || s->me == 0) s->how.bulk(s->job, s->accumulator, s->box, &box);
-        near = 0;
+        may = 0;
     }
-    if (s->parent && level < 3 && alone && later && near)
-        near = tmapi_near_link_box(s, level, b, all);
-    const tmap_u32 some = __ballot_sync(0xffffffffu, near);
+    if (s->parent && level < 3 && alone && later && may)
+        may = tmapi_near_link_box(s, level, b, all);
+    const tmap_u32 some = __ballot_sync(0xffffffffu, may);
     if (level == 0)
         tmapi_near_open(s, group, some, box.count);
     else if (level == 1)
@@ -517,20 +517,24 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
         s->walk->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier ones: earlier leaves
         s->walk->turn = 0;
     }
+    // All loads before the first store.
+    const tmap_u32 d = s->how.points.d, last = lane < 2 * d ? lane : 2 * d;
+    const tmap_u32 word = tmapi_near_box_word(s->mine, &s->plan->mine, d, leaf, last);
+    const tmap_u32 number = tmapi_near_number(s->mine, s->how.points, leaf, lane);
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
-    tmapi_near_copy(s->how.points.d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes,
-                    size, size);
-    s->row_number[lane] = tmapi_near_number(s->mine, s->how.points, leaf, lane);
-    if (lane <= 2 * s->how.points.d)
-        tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, leaf, lane);
+    tmapi_near_copy(d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes, size, size);
+    s->row_number[lane] = number;
+    float *bounds = lane % 2 ? s->box->high : s->box->low;
+    if (lane < 2 * d) bounds[lane / 2] = __uint_as_float(word);
+    if (lane == 2 * d) s->box->count = word;
     __syncwarp();
     return 1;
 }
 
 // Turn q of an item, from 0 to plan->run - 1; a warp that nobody helps has every fourth. Takes a
 // unit of the warp's own if q is a multiple of four, else a part of one of another warp of the
-// block, if this has met more boxes of level 1 than it takes alone. Returns 0 if there is nothing to
-// do. Collective for the block.
+// block, if this has met more boxes of level 1 than it takes alone. Returns 0 if nothing is to do.
+// Collective for the block.
 TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
     __shared__ unsigned char more[2][TMAPI_NEAR_WARPS]; // of this round and of the next one
     const tmap_u32 warp = threadIdx.x / 32, me = q % TMAPI_NEAR_WARPS;
@@ -612,8 +616,8 @@ TMAP_DEVICE void tmapi_near_visit_full(const tmapi_near *s, tmap_pairs_visit vis
     for (; y < rows; ++y) tmapi_near_visit_rows(s, visit, y, 1, points, numbers);
 }
 
-// Visits the pairs of the lane's row with `many` points of the queue from point q on, four floats or
-// two doubles at a time.
+// Visits the pairs of the lane's row with `many` points of the queue from point q on, at most four
+// of floats or two of doubles.
 TMAP_DEVICE void tmapi_near_visit_some(const tmapi_near *s, tmap_pairs_visit visit,
                                        const tmapi_pairs_row *row, tmap_u32 q, tmap_u32 many) {
     const tmap_u32 size = s->how.points.size, d = s->how.points.d;

@@ -91,8 +91,8 @@ enum { TMAP_NEAR_NONE = 0, TMAP_NEAR_SOME = 1, TMAP_NEAR_ALL = 3 }; // bits: may
 #define TMAPI_NEAR_ROOM 1.00000763f // 1 + 2^-17
 
 TMAP_DEVICE int tmapi_near_say(float least, float most, float limit, float other) {
-    const int near = !(least > limit * TMAPI_NEAR_ROOM);
-    return near | (near && most * TMAPI_NEAR_ROOM < other) << 1;
+    const int some = !(least > limit * TMAPI_NEAR_ROOM);
+    return some | (some && most * TMAPI_NEAR_ROOM < other) << 1;
 }
 
 // The least and the greatest difference along axis k, from the same two subtractions.
@@ -189,26 +189,18 @@ TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
     return tmapi_near_box_in(set, layout, d, level, b / 32, b % 32);
 }
 
-// Copies word 0 to 2 d of box b of level 0.
-TMAP_DEVICE void tmapi_near_box_word(tmap_near_box *box, const unsigned char *set,
-                                     const tmapi_near_layout *layout, tmap_u32 d, tmap_u32 b,
-                                     tmap_u32 word) {
-    const tmap_u32 v =
-        ((const tmap_u32 *)(set + layout->boxes +
-                            b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
-    float *bounds = word % 2 ? box->high : box->low;
-    if (word == 2 * d)
-        box->count = v;
-    else
-        bounds[word / 2] = __uint_as_float(v);
+// Word 0 to 2 d of box b of level 0: its bounds, low and high in turn, and its count.
+TMAP_DEVICE tmap_u32 tmapi_near_box_word(const unsigned char *set, const tmapi_near_layout *layout,
+                                         tmap_u32 d, tmap_u32 b, tmap_u32 word) {
+    const tmap_u64 group = b / 32;
+    return ((const tmap_u32 *)(set + layout->boxes +
+                               group * tmapi_near_group_bytes(d)))[32 * word + b % 32];
 }
 
 // The number of points in box b of level 0.
 TMAP_DEVICE tmap_u32 tmapi_near_count_of(const unsigned char *set, const tmapi_near_layout *layout,
                                          tmap_u32 d, tmap_u32 b) {
-    const tmap_u64 group = b / 32;
-    return ((const tmap_u32 *)(set + layout->boxes +
-                               group * tmapi_near_group_bytes(d)))[64 * d + b % 32];
+    return tmapi_near_box_word(set, layout, d, b, 2 * d);
 }
 
 // Copies `bytes` bytes of each of d coordinates, a point or a vector of points, between arrays with
