@@ -91,7 +91,7 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
 #endif
 #define TMAPI_NEAR_PARTS 64u // of a leaf, at most
 #ifndef TMAPI_NEAR_ALONE
-#define TMAPI_NEAR_ALONE 16u // boxes of level 1 that a warp takes before others help it
+#define TMAPI_NEAR_ALONE 8u // boxes of level 1 that a warp takes before others share them
 #endif
 
 // Units of a leaf. A graph's blocks have a leaf each.
@@ -230,7 +230,7 @@ typedef struct tmapi_near {
     tmap_u32 leaf, have;               // points in the queue
     tmap_u32 me;                       // this warp among all that share the leaf
     tmap_u32 turn;                     // boxes of level 1 that have been dealt to them
-    int help;                          // 1: warps of the block help each other
+    tmap_u32 help, share, round;       // 1: warps of the block share leaves; see tmapi_near_turn
     int deals;                         // a constant, 1: boxes of level 1 are dealt
     int both;                          // a constant, 1: all other points, not only later leaves
     tmap_u32 group[2], some[2];        // of levels 0 and 1, as in tmapi_near_walk
@@ -372,6 +372,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_read(const tmapi_near *s, tmap_u32 of, tmapi_pai
 // that are near all of the leaf, until the queue is full. Collective for the warp.
 TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const tmap_near_box own = *s->box; // in registers
     tmapi_pairs_point next;
     tmap_u32 of = (tmap_u32)__ffs((int)s->some[0]) - 1, after = 0;
     if (s->some[0]) after = tmapi_near_read(s, of, &next);
@@ -384,10 +385,10 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
         if (s->some[0]) of = (tmap_u32)__ffs((int)s->some[0]) - 1;
         after = tmapi_near_read(s, of, &next); // while the present box is tested
         tmapi_near_box_make(&box, point.bytes, d, size);
-        const int says = s->how.reach(s->job, s->box, &box);
+        const int says = s->how.reach(s->job, &own, &box);
         const int whole = s->how.bulk && says >> 1 & 1;
         int in = lane < count && says & 1 && !whole;
-        if (whole && lane < count) s->how.bulk(s->job, s->accumulator, s->box, &box);
+        if (whole && lane < count) s->how.bulk(s->job, s->accumulator, &own, &box);
         if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
         const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
         if (in) {
@@ -406,12 +407,12 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
 TMAP_DEVICE int tmapi_near_descend(tmapi_near *s) {
     tmapi_near_walk *w = s->walk;
     if (s->some[1]) {
-        const tmap_u32 of = (tmap_u32)__ffs((int)s->some[1]) - 1, turn = s->turn++;
+        const tmap_u32 of = (tmap_u32)__ffs((int)s->some[1]) - 1, turn = s->turn;
+        if (s->help && !s->share && turn == TMAPI_NEAR_ALONE) return 0;
         const tmap_u32 parts = s->help ? TMAPI_NEAR_WARPS : s->plan->parts;
-        s->some[1] &= s->some[1] - 1;
-        if (!s->deals || (s->help && turn < TMAPI_NEAR_ALONE
-                              ? s->me == 0
-                              : ((turn ^ s->me) & (parts - 1) & (TMAPI_NEAR_WARPS - 1)) == 0))
+        const int mine = ((turn ^ s->me) & (parts - 1) & (TMAPI_NEAR_WARPS - 1)) == 0;
+        s->some[1] &= s->some[1] - 1, s->turn = turn + 1;
+        if (!s->deals || (s->help ? !s->share || (mine && turn >= TMAPI_NEAR_ALONE) : mine))
             tmapi_near_look(s, 0, s->group[1] * 32 + of);
         return 1;
     }
@@ -465,7 +466,7 @@ TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_
 
 // 1 in the warp that forms the pairs of a leaf with itself, which are not in the queue.
 TMAP_DEVICE int tmapi_near_own(const tmapi_near *s) {
-    return !s->both && !s->plan->others && (s->leaf & (s->plan->parts - 1)) == s->me;
+    return !s->both && !s->plan->others && (s->leaf & (s->plan->parts - 1)) == s->me && !s->share;
 }
 
 // Sets up what all leaves of a launch share. help, a constant: 1: the engine takes units by
@@ -486,7 +487,7 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     s.box = (tmap_near_box *)(s.walk + 1);
     s.leaf = s.have = s.turn = s.me = s.count = s.wait = 0, s.both = 0;
     s.group[0] = s.group[1] = s.some[0] = s.some[1] = 0;
-    s.deals = help, s.help = help && plan->parts == 1, s.at = 0;
+    s.deals = help, s.help = help && plan->parts == 1, s.share = s.round = 0, s.at = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
@@ -531,25 +532,25 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     return 1;
 }
 
-// Turn q of an item, from 0 to plan->run - 1; a warp that nobody helps has every fourth. Takes a
-// unit of the warp's own if q is a multiple of four, else a part of one of another warp of the
-// block, if this has met more boxes of level 1 than it takes alone. Returns 0 if nothing is to do.
+// Turns of an item: eight for each unit of a warp. In the first one the warp takes the unit; if it
+// needs help, only with the first boxes of level 1. In the next four the warps of the block share
+// the other boxes of all of these units: share 1 goes on with the warp's own. A warp that nobody
+// helps has the first turn alone: it steps by tmapi_near_turns. Returns 0 if nothing is to do.
 // Collective for the block.
 TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
-    __shared__ unsigned char more[2][TMAPI_NEAR_WARPS]; // of this round and of the next one
-    const tmap_u32 warp = threadIdx.x / 32, me = q % TMAPI_NEAR_WARPS;
-    const tmap_u32 of = (warp + me) % TMAPI_NEAR_WARPS, round = q / TMAPI_NEAR_WARPS % 2;
-    if (me == 1) {
-        if (threadIdx.x % 32 == 0) more[round][warp] = s->turn > TMAPI_NEAR_ALONE;
+    __shared__ unsigned char more[2][TMAPI_NEAR_WARPS]; // of these units and, in turn, of the next
+    const tmap_u32 warp = threadIdx.x / 32, share = q % 8;
+    const tmap_u32 of = share ? (warp + share - 1) % TMAPI_NEAR_WARPS : warp;
+    if (share == 1) {
+        s->round ^= 1;
+        if (threadIdx.x % 32 == 0) more[s->round][warp] = s->some[1] != 0;
         __syncthreads();
     }
-    if (me && !more[round][of]) return 0;
-    s->me = me;
-    return tmapi_near_take(s, item, q - me + of);
+    if (share > TMAPI_NEAR_WARPS || (share && !more[s->round][of])) return 0;
+    s->share = share, s->me = share ? share - 1 : 0;
+    return share == 1 || tmapi_near_take(s, item, q / 8 * TMAPI_NEAR_WARPS + of);
 }
-TMAP_DEVICE tmap_u32 tmapi_near_turns(const tmapi_near *s) {
-    return s->help ? 1 : TMAPI_NEAR_WARPS;
-}
+TMAP_DEVICE tmap_u32 tmapi_near_turns(const tmapi_near *s) { return s->help ? 1 : 8; }
 
 // 1 if a call of an engine of this kind fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points, tmap_u32 kind,
@@ -700,7 +701,7 @@ TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
     TMAPI_NO_UNROLL
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 q = 0; q < plan->run; q += tmapi_near_turns(&s))
+        for (tmap_u32 q = 0; q < 2 * plan->run; q += tmapi_near_turns(&s))
             if (tmapi_near_turn(&s, (tmap_u32)plan->first + t, q)) tmapi_near_leaf(&s, visit);
     }
 }
@@ -753,7 +754,7 @@ TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tm
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_fold_move(&sum, fold.zero, bytes);
         TMAPI_NO_UNROLL
-        for (tmap_u32 q = 0; q < plan->run; q += tmapi_near_turns(&s))
+        for (tmap_u32 q = 0; q < 2 * plan->run; q += tmapi_near_turns(&s))
             if (tmapi_near_turn(&s, (tmap_u32)plan->first + t, q)) tmapi_near_leaf(&s, add);
         tmap_fold_block(&sum, fold, job, scratch);
         const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;

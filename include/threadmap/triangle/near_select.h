@@ -239,8 +239,8 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         TMAPI_NO_UNROLL
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
-            for (tmap_u32 q = 0; q < plan->run; q += tmapi_near_turns(&s))
-                if (tmapi_near_turn(&s, (tmap_u32)item, q))
+            for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
+                if (tmapi_near_take(&s, (tmap_u32)item, k))
                     tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;
             l.hits = (tmap_u64)tmap_warp_sum_i64(tmap_warp_full(), (tmap_i64)l.hits);
