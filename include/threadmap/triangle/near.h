@@ -91,7 +91,7 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
 #endif
 #define TMAPI_NEAR_PARTS 64u // of a leaf, at most
 #ifndef TMAPI_NEAR_ALONE
-#define TMAPI_NEAR_ALONE 8u // boxes of level 1 that a warp takes before others share them
+#define TMAPI_NEAR_ALONE 16u // boxes of level 1 that a warp takes before others share them
 #endif
 
 // Units of a leaf. A graph's blocks have a leaf each.
