@@ -260,7 +260,7 @@ static __global__ void NEAR near_select_c(tmap_near_plan plan, job j) {
 }
 #define NEAR_POINTS \
     tmap::near_points { \
-        tmap::points<float, 3>{j.in}, [=](const tmap_near_box &a, const tmap_near_box &b) { \
+        tmap::near_sets<float, 3>{j.in}, [=](const tmap_near_box &a, const tmap_near_box &b) { \
             return tmap_near_within(&a, &b, 3, j.rate); \
         } \
     }

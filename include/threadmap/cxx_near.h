@@ -6,7 +6,7 @@
 //         return tmap_near_within(&a, &b, 3, radius);
 //     };
 //     tmap::near_fold(
-//         plan, tmap::near_points{tmap::points<float, 3>{set}, reach}, tmap_u64(0),
+//         plan, tmap::near_points{tmap::near_sets<float, 3>{set}, reach}, tmap_u64(0),
 //         [=](tmap_u64 &sum, tmap_pair, const float *a, const float *b) { sum += near(a, b); },
 //         [](tmap_u64 &sum, tmap_u64 other) { sum += other; }, to);
 //
@@ -22,14 +22,23 @@
 
 namespace tmap {
 
-// Prepared sets, as points.a and points.b, and reach(a, b) for two boxes.
+// Sets of tmap_near_prepare; b: the second one, for a plan that has one. Real, Dims: as in `points`.
+template <class Real, int Dims>
+struct near_sets {
+    static_assert(sizeof(Real) == 4 || sizeof(Real) == 8, "a coordinate has 4 or 8 bytes");
+    const void *a;
+    const void *b = nullptr;
+    __device__ __forceinline__ operator tmap_points() const { return {a, b, sizeof(Real), Dims}; }
+};
+
+// Sets, and reach(a, b) for two boxes.
 template <class Real, int Dims, class Reach>
 struct near_points {
-    points<Real, Dims> sets;
+    near_sets<Real, Dims> sets;
     Reach reach;
 };
 template <class Real, int Dims, class Reach>
-near_points(points<Real, Dims>, Reach) -> near_points<Real, Dims, Reach>;
+near_points(near_sets<Real, Dims>, Reach) -> near_points<Real, Dims, Reach>;
 
 // The points of an engine whose job has a member `reach`.
 template <class Calls>

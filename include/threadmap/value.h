@@ -135,19 +135,23 @@ TMAP_DEVICE void tmapi_async_send(void *to, const void *from, tmap_u32 bytes) {
     tmapi_async_copy(to, from, bytes);
 }
 
-// Copies 4, 8 or 16 bytes, or writes zeros where the source does not exist. It caches in L1.
+// Copies 4, 8 or 16 bytes, or writes zeros where the source does not exist. L1 caches them, and L2
+// evicts them last: the points of a matrix that is larger than L2 are read again for each of its
+// rows of tiles.
 TMAP_DEVICE void tmapi_async_copy_or_zero(void *to, const void *from, tmap_u32 bytes, int exists) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     const tmap_u32 at = (tmap_u32)__cvta_generic_to_shared(to), read = exists ? bytes : 0;
-    if (bytes == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(read)
-                     : "memory");
-    if (bytes == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(read)
-                     : "memory");
-    if (bytes == 16)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(read)
-                     : "memory");
+    tmap_u64 last;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+#define TMAPI_COPY_LAST(bytes) \
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], " #bytes \
+                 ", %2, %3;" ::"r"(at), \
+                 "l"(from), "r"(read), "l"(last) \
+                 : "memory")
+    if (bytes == 4) TMAPI_COPY_LAST(4);
+    if (bytes == 8) TMAPI_COPY_LAST(8);
+    if (bytes == 16) TMAPI_COPY_LAST(16);
+#undef TMAPI_COPY_LAST
 #else
     if (exists)
         tmapi_value_copy(to, from, bytes);

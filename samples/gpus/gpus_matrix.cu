@@ -28,7 +28,8 @@ TMAP_DEVICE void value(void *, tmap_pair, const void *u, const void *v, void *to
     *(float *)to = sqrtf(x * x + y * y + z * z);
 }
 
-__global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, TMAP_PAIRS_STORE_BLOCKS)
+// Two blocks a multiprocessor: with three, matrices of this size take longer, smaller ones less.
+__global__ void __launch_bounds__(TMAP_PAIRS_STORE_THREADS, 2)
     store_distances(tmap_pairs_plan plan, distances d) {
     const tmap_points points = {d.points, 0, sizeof(float), 3};
     tmap_pairs_store(&plan, points, value, sizeof(float), d.matrix, 0);

@@ -25,7 +25,7 @@ JOIN = "[](U &, const U &) {}"
 POINTS = "tmap::points<T, 3>{in}"
 NEAR = ("__global__ void k(tmap_near_plan plan, T *in, U zero, U *out, tmap_fold_to to,\n"
         "                  tmap_near_list list) { %s }")
-SETS = ("tmap::near_points{tmap::points<T, 3>{in}, [](const tmap_near_box &, const tmap_near_box &)"
+SETS = ("tmap::near_points{tmap::near_sets<T, 3>{in}, [](const tmap_near_box &, const tmap_near_box &)"
         " { return 1; }}")
 PAIR = "tmap_pair, const T *, const T *"
 # A call, types T and U that it takes, and others with what is said of them.
