@@ -324,7 +324,7 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
             s->wait = 2 * (tmap_u32)__popc(kept) > found ? TMAPI_NEAR_WAIT : 0;
         }
     }
-    const tmap_u32 dealt = s->deals ? TMAPI_NEAR_WARPS : 1; // boxes of level 1, to at most so many
+    const tmap_u32 dealt = s->deals ? TMAPI_NEAR_WARPS : 1; // warps that are dealt boxes of level 1
     if (level == 0 && s->plan->parts > dealt) {
         tmap_u32 turn = s->walk->turn;
         const tmap_u32 mine = tmapi_warp_place(lane, &turn, may) & (s->plan->parts / dealt - 1);
@@ -532,11 +532,11 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     return 1;
 }
 
-// Turns of an item: eight for each unit of a warp. In the first one the warp takes the unit; if it
-// needs help, only with the first boxes of level 1. In the next four the warps of the block share
-// the other boxes of all of these units: share 1 goes on with the warp's own. A warp that nobody
-// helps has the first turn alone: it steps by tmapi_near_turns. Returns 0 if nothing is to do.
-// Collective for the block.
+// Turns of an item: eight for each unit of a warp. In the first turn the warp takes the unit and,
+// at most, TMAPI_NEAR_ALONE boxes of level 1. In the next four turns the warps of the block share the
+// other boxes of their units: share 1 goes on with the warp's own unit. Without help a unit has the
+// first turn alone: q steps by tmapi_near_turns. Returns 0 if the turn has no work. Collective for
+// the block.
 TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
     __shared__ unsigned char more[2][TMAPI_NEAR_WARPS]; // of these units and, in turn, of the next
     const tmap_u32 warp = threadIdx.x / 32, share = q % 8;
