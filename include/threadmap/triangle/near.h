@@ -532,8 +532,8 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     return 1;
 }
 
-// Turns of an item: eight for each unit of a warp. In the first turn the warp takes the unit and,
-// at most, TMAPI_NEAR_ALONE boxes of level 1. In the next four turns the warps of the block share the
+// Turns of an item: eight for each unit of a warp. In the first turn the warp takes the unit, with
+// TMAPI_NEAR_ALONE boxes of level 1 or fewer. In the next four turns the block's warps share the
 // other boxes of their units: share 1 goes on with the warp's own unit. Without help a unit has the
 // first turn alone: q steps by tmapi_near_turns. Returns 0 if the turn has no work. Collective for
 // the block.
