@@ -2,7 +2,7 @@
 """threadmap from Python: ready kernels on arrays, the headers, plans, and kernels of your own
 compiled at run time.
 
-Ready kernels are in arrays.py, and need the library: threadmap.pdist(points). Your own:
+Ready kernels are in arrays.py, and need the library (spaces.py): threadmap.pdist(points). Your own:
 
     import cupy, threadmap
     kernel = threadmap.Kernel('''
@@ -470,9 +470,8 @@ class Kernel(Planner):
             _call("cuFuncSetAttribute", self.function, 8, plan.shared)
         values = [plan.data]
         for argument in arguments:
-            if hasattr(argument, "__cuda_array_interface__"):
-                argument = ctypes.c_void_p(argument.__cuda_array_interface__["data"][0])
-            values.append(argument)
+            of = getattr(argument, "__cuda_array_interface__", None)  # CuPy makes it at each look
+            values.append(ctypes.c_void_p(of["data"][0]) if of else argument)
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         stream = getattr(stream, "ptr", getattr(stream, "cuda_stream", stream)) or 0
         _call("cuLaunchKernel", self.function, plan.grid, 1, 1, plan.block, 1, 1, plan.shared,

@@ -7,377 +7,14 @@ stream. All else becomes a NumPy array and goes to libthreadmap-cpu.so, the CPU 
 tests: right and very slow. Floats of 32 bits are computed and returned as such, all other numbers
 as doubles. Mistakes raise ValueError or TypeError; what the library reports raises threadmap.Error.
 """
-import contextlib
 import ctypes
-import functools
-import importlib.util
+import importlib
 import math
-import os
 import re
-import struct
-import threading
-import warnings
 
-from . import Error, include, version
+from .spaces import _at, _name, device, release
 
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "cosine", "chebyshev", "correlation")
-
-# ---- the library --------------------------------------------------------------------------------
-
-_TYPES = {"int": ctypes.c_int, "float": ctypes.c_float, "double": ctypes.c_double,
-          "tmap_u32": ctypes.c_uint32, "tmap_u64": ctypes.c_uint64}
-
-
-def _structures(text):
-    """The structs of library.h: name -> ctypes.Structure, in which a pointer is an address."""
-    found = {}
-    for body, name in re.findall(r"^typedef struct \w+ \{\n(.*?)^\} (\w+);", text, re.M | re.S):
-        fields = []
-        for kind, members in re.findall(r"(?:const |unsigned )?(\w+) ([^;]+);", re.sub(r"//.*", "", body)):
-            for star, member, count in re.findall(r"(\*?)(\w+)(?:\[(\d+)\])?", members):
-                of = ctypes.c_void_p if star else _TYPES.get(kind) or found[kind]
-                fields.append((member, of * int(count) if count else of))
-        found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
-    return found
-
-
-def _numbers(job, begin=0):
-    """(name, offset, format of struct) of each number of a struct, those of structs in it too."""
-    for name, of in job._fields_:
-        at = begin + getattr(job, name).offset
-        if issubclass(of, ctypes.Structure):
-            yield from _numbers(of, at)
-        else:
-            size, of = ctypes.sizeof(of), getattr(of, "_type_", of)
-            code = getattr(of, "_type_", of)
-            yield from ((name, at + k, code) for k in range(0, size, struct.calcsize(code)))
-
-
-class _Call:
-    """A function of the library: `pack` makes its job from all numbers of it, of which `at` has the
-    place of each name and `zeros` the defaults."""
-
-    def __init__(self, function, job):
-        form, end, self.at, self.zeros, self.function = "@", 0, {}, [], function
-        for name, begin, code in _numbers(job):
-            form, end = f"{form}{begin - end}x{code}", begin + struct.calcsize(code)
-            self.at.setdefault(name, len(self.zeros))
-            self.zeros.append(0)
-        self.pack = struct.Struct(f"{form}{ctypes.sizeof(job) - end}x").pack
-        function.argtypes = [ctypes.c_void_p] * 4
-
-
-def _calls(library, structures):
-    """The functions of a library by name."""
-    library.threadmap_error_text.restype = ctypes.c_char_p
-    library.threadmap_bits_bytes.restype = ctypes.c_uint64
-    library.threadmap_near_set_bytes.restype = ctypes.c_uint64
-    library.threadmap_wait.argtypes = [ctypes.c_void_p]
-    library.threadmap_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64,
-                                       ctypes.c_void_p]
-    calls = {}
-    for name, job in structures.items():
-        if name.endswith("_job"):
-            name = name.removesuffix("_job")
-            calls[name.removeprefix("threadmap_")] = _Call(getattr(library, name), job)
-    return calls
-
-
-def _library(cpu):
-    """The library of the CPU machine, or that of the GPU."""
-    if cpu not in _library.loaded:
-        name = "libthreadmap-cpu.so" if cpu else "libthreadmap.so"
-        folders = [os.environ.get("THREADMAP_LIBRARY"), os.path.dirname(os.path.abspath(__file__))]
-        wheels = map(importlib.util.find_spec, ("threadmap_cu13", "threadmap_cu12"))
-        folders += [os.path.dirname(wheel.origin) for wheel in wheels if wheel and wheel.origin]
-        paths = [os.path.join(folder, name) for folder in folders if folder]
-        paths = [path for path in paths if os.path.exists(path)] + [f"{name}.0"]
-        try:
-            library = ctypes.CDLL(paths[0])
-        except OSError as error:
-            raise Error(f"{error}. docs/python.md has the commands that build it; name its folder in "
-                        "THREADMAP_LIBRARY") from error
-        major, minor, patch = map(int, version().split("."))
-        if library.threadmap_version() != major * 1000000 + minor * 1000 + patch:
-            raise Error(f"{library._name} is of another version than this module, {version()}")
-        with open(os.path.join(include(), "threadmap", "library.h"), encoding="utf-8") as file:
-            library.calls = _calls(library, _structures(file.read()))
-        if cpu:
-            warnings.warn("threadmap computes these arrays on the CPU machine of its tests, which "
-                          "is very slow; arrays of CuPy or PyTorch on a GPU go to the GPU",
-                          stacklevel=4)
-        _library.loaded[cpu] = library
-    return _library.loaded[cpu]
-
-
-_library.loaded = {}
-
-
-def _check(library, code, name):
-    if code:
-        raise Error(f"threadmap.{name}: {library.threadmap_error_text(code).decode()} ({code})")
-
-
-def device():
-    """Where arrays of a GPU are computed: "gpu"; or "cpu", if there is no GPU or no library for it,
-    so that NumPy arrays alone can be."""
-    with contextlib.suppress(Error):
-        library, memory = _library(False), ctypes.c_void_p()
-        if not library.threadmap_allocate(ctypes.byref(memory), ctypes.c_uint64(256)):
-            library.threadmap_release(memory)
-            return "gpu"
-    return "cpu"
-
-
-# ---- arrays -------------------------------------------------------------------------------------
-
-
-@functools.lru_cache(None)
-def _name(dtype):
-    """The name of a dtype, without PyTorch's "torch."."""
-    return str(dtype).rpartition(".")[2]
-
-
-_EWORKSPACE = -102  # of library.h
-_KEPT = 2**26  # bytes of the largest workspace that is kept
-
-
-class _Memory:
-    """What a thread keeps for a stream: a workspace, whose address and packed size these are; a
-    number there; and the address of one in memory of the host that the GPU can reach. The work of
-    two threads may come into a stream in any order, so they share none."""
-    room = at = size = number = host = None
-
-
-class _Space:
-    """Arrays of NumPy: how they are made, and calls of the library on them. The classes below do the
-    same for arrays of a GPU."""
-    cpu, module = True, "numpy"
-
-    def __init__(self, device):
-        self.module, self.device = importlib.import_module(self.module), device
-        self.kept = threading.local()
-
-    def array(self, x):
-        """An array of anything, here."""
-        return self.module.asarray(x)
-
-    def cast(self, x, dtype):
-        """The array, contiguous, of that dtype."""
-        x = self.array(x)
-        if _name(x.dtype) == dtype and x.flags.c_contiguous:
-            return x
-        return self.module.ascontiguousarray(x, dtype)
-
-    def empty(self, shape, dtype):
-        return self.module.empty(shape, dtype)
-
-    def host(self):
-        """(what has to be kept, its address): 8 bytes of the host, which the GPU can reach."""
-        number = self.module.empty(1, "int64")
-        return number, number.ctypes.data
-
-    def address(self, x):
-        return x.ctypes.data
-
-    def stream(self):
-        """(the current stream, whether its calls are recorded for a graph)"""
-        return 0, False
-
-    def switch(self):
-        """None, or a context in which the arrays' device is the current one."""
-        return None
-
-    def memory(self, stream, recorded):
-        """What is kept for the stream. For a graph, which may be launched at any time: new memory."""
-        kept = {} if recorded else self.kept.__dict__
-        if stream not in kept:
-            kept[stream] = _Memory()
-        return kept[stream]
-
-    def counter(self):
-        """The address of an int64 for the result of one store, read by counted(); all calls of a
-        stream have the same. That it is the host's saves a copy, and two thirds of its time."""
-        memory = self.memory(*self.stream())
-        if memory.host is None:
-            memory.host = self.host()
-        return memory.host[1]
-
-    def sum(self):
-        """An array of an int64 for a result of atomic operations, read by last(); the same."""
-        memory = self.memory(*self.stream())
-        if memory.number is None:
-            memory.number = self.empty((1,), "int64")
-        return memory.number
-
-    def job(self, call, members):
-        """A job: its members that are not 0, which are numbers, arrays, tuples of floats."""
-        at, values = call.at, call.zeros.copy()
-        for member, value in members.items():
-            kind = type(value)
-            if kind is int or kind is float:
-                values[at[member]] = value
-            elif kind is tuple:
-                values[at[member]:at[member] + len(value)] = value
-            elif value is not None:
-                values[at[member]] = self.address(value)
-        try:
-            return call.pack(*values)
-        except (struct.error, OverflowError) as error:
-            raise ValueError(f"a number that is too large: {error}") from error
-
-    def run(self, name, /, **members):
-        """Calls a function of the library: with the workspace that is kept; if that is too small,
-        for the size that is needed, and with one of that size."""
-        library = _library(self.cpu)
-        call = library.calls[name]
-        job, function, (stream, recorded) = self.job(call, members), call.function, self.stream()
-        memory = self.memory(stream, recorded)
-        code = function(job, memory.at, memory.size, stream) if memory.size else _EWORKSPACE
-        if code == _EWORKSPACE:
-            need = ctypes.c_uint64()
-            code = function(job, None, ctypes.byref(need), stream)
-            if not code:
-                kept = need.value <= _KEPT
-                size = max(2**16, 1 << need.value.bit_length()) if kept else need.value
-                room = self.empty((size + 256,), "uint8")
-                begin, size = (self.address(room) + 255) // 256 * 256, struct.pack("Q", size)
-                if kept:
-                    memory.room, memory.at, memory.size = room, begin, size
-                code = function(job, begin, size, stream)
-        _check(library, code, name)
-
-    def counted(self, at):
-        """The number of counter(), once the stream's work is done."""
-        library = _library(self.cpu)
-        _check(library, library.threadmap_wait(self.stream()[0]), "wait")
-        return ctypes.c_int64.from_address(at).value
-
-    def last(self, x, kind=ctypes.c_int64):
-        """The last number of an array, once the stream's work is done."""
-        library, size, at = _library(self.cpu), ctypes.sizeof(kind), self.counter()
-        begin = self.address(x) + (len(x) - 1) * size
-        _check(library, library.threadmap_copy(at, begin, size, self.stream()[0]), "copy")
-        return kind.from_address(at).value
-
-
-def _cupy(cupy, x):
-    if isinstance(x, cupy.ndarray):
-        return x
-    if _on_gpu(x) and not hasattr(x, "__cuda_array_interface__"):
-        return cupy.from_dlpack(x)
-    return cupy.asarray(x)
-
-
-class _CuPy(_Space):
-    cpu, module = False, "cupy"
-
-    def __init__(self, device):
-        super().__init__(device)
-        self.current = self.module.cuda.runtime.getDevice
-
-    def array(self, x):
-        return _cupy(self.module, x)
-
-    def address(self, x):
-        return x.data.ptr
-
-    def stream(self):
-        stream = self.module.cuda.get_current_stream()
-        return stream.ptr, stream.ptr and stream.is_capturing()
-
-    def host(self):
-        memory = self.module.cuda.alloc_pinned_memory(8)
-        return memory, memory.ptr
-
-    def switch(self):
-        return None if self.current() == self.device else self.module.cuda.Device(self.device)
-
-
-class _Torch(_Space):
-    cpu, module = False, "torch"
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number, torch = number, self.module
-        self.device, self.likes = torch.device("cuda", number), {}
-        # What torch.cuda has, without its checks: a fifth of the time.
-        self.current = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
-        self.raw = getattr(torch._C, "_cuda_getCurrentRawStream",
-                           lambda number: torch.cuda.current_stream(number).cuda_stream)
-
-    def array(self, x):
-        if isinstance(x, self.module.Tensor) and x.device == self.device:
-            return x
-        return self.module.as_tensor(x, device=self.device)
-
-    def cast(self, x, dtype):
-        x, dtype = self.array(x), getattr(self.module, dtype)
-        x = x if x.dtype == dtype else x.to(dtype)
-        return x if x.is_contiguous() else x.contiguous()
-
-    def empty(self, shape, dtype):
-        like = self.likes.get(dtype)  # what there is to know but the shape
-        if like is None:
-            like = self.module.empty((0,), dtype=getattr(self.module, dtype), device=self.device)
-            self.likes[dtype] = like
-        return like.new_empty(shape)
-
-    def address(self, x):
-        return x.data_ptr()
-
-    def stream(self):
-        stream = self.raw(self.number)
-        return stream, stream and self.module.cuda.is_current_stream_capturing()
-
-    def host(self):
-        number = self.module.empty(1, dtype=self.module.int64, pin_memory=True)
-        return number, number.data_ptr()
-
-    def switch(self):
-        return None if self.current() == self.number else self.module.cuda.device(self.number)
-
-
-def release():
-    """Frees the workspaces, of up to 64 MiB each, that this thread's calls keep for later ones."""
-    for space in _at.spaces.values():
-        space.kept.__dict__.clear()
-
-
-class _at:
-    """with _at(x) as (space, x): where x is, and an array of it; its device is the current one."""
-    spaces = {}
-
-    def __init__(self, x):
-        self.x, self.switched = x, None
-
-    def __enter__(self):
-        x = self.x
-        of = type(x).__module__.partition(".")[0]
-        if of == "torch" and x.is_cuda:
-            kind, device = _Torch, x.get_device()
-        elif of == "cupy" or of != "torch" and _on_gpu(x):
-            x = x if of == "cupy" else _cupy(importlib.import_module("cupy"), x)
-            kind, device = _CuPy, x.data.device_id
-        else:
-            kind, device = _Space, None
-        space = self.spaces.get((kind, device))
-        if space is None:
-            space = self.spaces[kind, device] = kind(device)
-        self.switched = space.switch()
-        if self.switched is not None:
-            self.switched.__enter__()
-        return space, space.array(x) if kind is _Space else x
-
-    def __exit__(self, *error):
-        if self.switched is not None:
-            self.switched.__exit__(*error)
-
-
-def _on_gpu(x):
-    where = getattr(x, "__dlpack_device__", None)
-    return where()[0] in (2, 13) if where else hasattr(x, "__cuda_array_interface__")
-
 
 def _reals(space, x, axes):
     """(points as floats or doubles, their dtype, the library's number of it)"""
@@ -387,7 +24,7 @@ def _reals(space, x, axes):
     dtype = _name(x.dtype)
     if "complex" in dtype:
         raise TypeError(f"real numbers, not {dtype}")
-    dtype = "float32" if dtype in ("float16", "bfloat16", "float32") else "float64"
+    dtype = "float32" if dtype in ("float32", "float16", "bfloat16") else "float64"
     return space.cast(x, dtype), dtype, int(dtype == "float64")
 
 
@@ -402,8 +39,8 @@ def _box(box, d):
     if not cell and (len(rows) != d or any(isinstance(row, (list, tuple)) for row in rows)):
         raise ValueError("a box: a length for each coordinate, or 3 vectors of 3 coordinates")
     if cell:
-        return {"cell": tuple(float(number) for row in rows for number in row)}
-    return {"box": (*map(float, rows), 0.0)[:3]}
+        return {f"cell{k}": float(rows[k // 3][k % 3]) for k in range(9)}
+    return {f"box{k}": float(length) for k, length in enumerate(rows)}
 
 
 def _near(space, x, radius, box, y=None):
@@ -420,7 +57,7 @@ def _near(space, x, radius, box, y=None):
             dtype = "float64"
             members.update(points=space.cast(x, dtype), type=1)
         # no set is empty: a point that is not finite is near nothing
-        y = space.cast(y if len(y) else [[float("nan")] * d], dtype)
+        y = space.cast(y if len(y) else space.array([[float("nan")] * d]), dtype)
         members.update(others=y, m=len(y))
     return dtype, members
 
@@ -442,27 +79,27 @@ def pdist(x, metric="euclidean", square=False):
         x, dtype, number = _reals(space, x, ())
         n, d = x.shape
         out = space.empty((n, n) if square else (n * (n - 1) // 2,), dtype)
-        space.run("pdist", points=x, out=out, n=n, d=d, type=number, metric=metric,
-                  layout=int(square))
+        space.run("pdist", dict(points=x, out=out, n=n, d=d, type=number, metric=metric,
+                                layout=int(square)))
         return out
 
 
 def _listed(space, near, name, lists, values, found, **more):
     """Calls a function that lists pairs, and again with more room if there are more: the arrays of
-    the job's members `lists` and, with values, distances. found: gives their number after a call."""
+    the job's members `lists` and, with values, distances, in one block. found: gives their number
+    after a call."""
     dtype, members = near
-    room = 16 * members["n"] + 1024
+    room, last = 16 * members["n"] + 1024, 4 if values and dtype == "float32" else 8
+    lists = [*lists, "values"] if values else lists
     while True:
-        table = space.empty((len(lists), room), "int64")
-        begin = space.address(table)
-        arrays = {member: begin + 8 * room * row for row, member in enumerate(lists)}
-        if values:
-            arrays["values"] = distances = space.empty((room,), dtype)
-        space.run(name, **members, capacity=room, wide=1, **arrays, **more)
+        block, begin = space.block(8 * room * (len(lists) - 1) + last * (room + room % 2))
+        for k, member in enumerate(lists):
+            members[member] = begin + 8 * room * k
+        space.run(name, dict(members, capacity=room, wide=1, **more))
         count = found()
         if count <= room:
-            rows = [table[row, :count] for row in range(len(lists))]
-            return [*rows, distances[:count]] if values else rows
+            return [space.part(block, 8 * room * k, count, dtype if member == "values" else "int64")
+                    for k, member in enumerate(lists)]
         room = count
 
 
@@ -472,9 +109,8 @@ def pairs_within(x, radius, box=None, both=True, values=True, y=None):
     axis; or its three vectors, of any shape. y: other points: the pairs of an i of x and a j of
     y."""
     with _at(x) as (space, x):
-        count = space.counter()
         return tuple(_listed(space, _near(space, x, radius, box, y), "pairs", ("i", "j"), values,
-                             lambda: space.counted(count), count=count, both=int(both)))
+                             space.counted, count=space.counter(), both=int(both)))
 
 
 def graph_within(x, radius, box=None, values=True, y=None):
@@ -498,8 +134,8 @@ def nearest(x, k, radius=0, include_self=True, box=None, y=None):
         dtype, members = _near(space, x, radius, box, y)
         numbers = space.empty((members["n"], int(k)), "int64")
         distances = space.empty((members["n"], int(k)), dtype)
-        space.run("nearest", **members, numbers=numbers, distances=distances, k=int(k),
-                  self=int(include_self), wide=1)
+        space.run("nearest", dict(members, numbers=numbers, distances=distances, k=int(k),
+                                  self=int(include_self), wide=1))
         return distances, numbers if y is None or len(y) else numbers * 0
 
 
@@ -509,14 +145,13 @@ def near_set(x):
     with _at(x) as (space, x):
         x, _, number = _reals(space, x, range(2, 9))
         members = {"points": x, "n": x.shape[0], "d": x.shape[1], "type": number}
-        library = _library(space.cpu)
-        job = space.job(library.calls["near_set"], members)
-        size = library.threadmap_near_set_bytes(job)
+        job = space.job(space.library.calls["near_set"], dict(members))
+        size = space.library.threadmap_near_set_bytes(job)
         room = space.empty((size + 128,), "uint8")
         begin = -space.address(room) % 128
         out = room[begin:begin + size]
         if size:
-            space.run("near_set", **members, set=out)
+            space.run("near_set", dict(members, set=out))
         return out
 
 
@@ -530,8 +165,8 @@ def groups(x, radius, box=None, min_points=1):
         if not 1 <= min_points < 2**32:
             raise ValueError(f"min_points from 1 to 2^32 - 1, not {min_points}")
         labels, count = space.empty((members["n"],), "int32"), space.sum()
-        space.run("groups", **members, labels=labels, count=count, dense=1,
-                  min_points=int(min_points))
+        space.run("groups", dict(members, labels=labels, count=count, dense=1,
+                                 min_points=int(min_points)))
         return space.last(count, ctypes.c_int32), labels
 
 
@@ -546,7 +181,7 @@ def histogram(x, bins, maximum, box=None, y=None):
         if not 1 <= bins <= 2**31 or not 0 < maximum < 1e30:
             raise ValueError(f"bins from 1 to 2^31 and a maximum above 0, not {bins} and {maximum}")
         counts = space.empty((int(bins),), "int64")
-        space.run("histogram", **members, counts=counts, bins=int(bins))
+        space.run("histogram", dict(members, counts=counts, bins=int(bins)))
         return counts
 
 
@@ -576,7 +211,9 @@ def _axes(x, wanted=(2, 3)):
 
 def _periodic(periodic, axes):
     """The sum of THREADMAP_PERIODIC_X, ... for numbers of axes; True: all."""
-    wrapped = range(axes) if periodic is True else periodic or ()
+    if not periodic:
+        return 0
+    wrapped = range(axes) if periodic is True else periodic
     if not set(wrapped) <= set(range(-axes, axes)):
         raise ValueError(f"periodic {periodic}: numbers of {axes} axes")
     return sum(0x100 << axis for axis in {axes - 1 - int(axis) % axes for axis in wrapped})
@@ -599,21 +236,28 @@ def _components(space, cells, kind, connectivity, images=False, flags=0, nodata=
     labels = space.empty(tuple(cells.shape), dtype)
     count = space.empty((cells.shape[0],), "int64") if images else space.counter()
     if picture:
-        space.run("label", cells=cells, width=cells.shape[-1], height=cells.shape[-2], type=_MASK,
-                  connectivity=(4, 8)[at], labels=labels, count=count, wide=wide,
-                  batch=int(images), images=cells.shape[0] if images else 0)
+        space.run("label", dict(cells=cells, width=cells.shape[-1], height=cells.shape[-2],
+                                type=_MASK, connectivity=(4, 8)[at], labels=labels, count=count,
+                                wide=wide, batch=int(images),
+                                images=cells.shape[0] if images else 0))
     else:
-        space.run("label3", cells=cells, **_extents(cells), kind=kind, labels=labels, count=count,
-                  wide=wide, neighbours=(6, 18, 26)[at] + flags,
-                  has_nodata=int(nodata is not None), nodata=float(nodata or 0))
+        space.run("label3", dict(cells=cells, **_extents(cells), kind=kind, labels=labels,
+                                 count=count, wide=wide, neighbours=(6, 18, 26)[at] + flags,
+                                 has_nodata=int(nodata is not None), nodata=float(nodata or 0)))
     return labels, count
 
 
-def _holds(name, value):
-    """1 if a cell of a dtype can be a number."""
+def _cell(name, value):
+    """The number of a cell of a dtype for the library, which has int8 as uint8 and uint32 as int32;
+    None: no cell can have it."""
     bits = name.strip("uint")
-    low = 0 if name[0] == "u" else -2 ** (int(bits) - 1) if bits.isdigit() else 0
-    return not bits.isdigit() or low <= value < low + 2 ** int(bits)
+    if not bits.isdigit() or value is None:
+        return value
+    low = 0 if name[0] == "u" else -2 ** (int(bits) - 1)
+    if not low <= value < low + 2 ** int(bits):
+        return None
+    low = {"int8": 0, "uint32": -2**31}.get(name, low)
+    return low + (value - low) % 2 ** int(bits)
 
 
 def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=0, dtype="int32"):
@@ -631,14 +275,12 @@ def label(mask, connectivity=1, images=False, values=False, periodic=(), nodata=
             kind = _VALUES.get(_name(mask.dtype))
             if not kind:
                 raise ValueError(f"values of dtype {', '.join(_VALUES)}, not {_name(mask.dtype)}")
-            cells = space.cast(mask, _name(mask.dtype))
-            if nodata is not None and not _holds(_name(mask.dtype), nodata):
-                nodata = None
+            cells, nodata = space.cast(mask, _name(mask.dtype)), _cell(_name(mask.dtype), nodata)
         else:
             kind, cells = 0, _bytes(space, mask)
         labels, count = _components(space, cells, kind, connectivity, bool(images), flags, nodata,
                                     dtype)
-        return labels, count if images else space.counted(count)
+        return labels, count if images else space.counted()
 
 
 def _labels(space, labels):
@@ -657,7 +299,7 @@ def shapes(labels):
         of, axes = _labels(space, labels), _axes(labels)
         number = of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
         table = space.empty((number, 5), "int64")
-        space.run("shapes", **of, shapes=table)
+        space.run("shapes", dict(of, shapes=table))
         ends = [part for k in (2, 3, 4) for part in (table[:, k] & 0xffffffff, table[:, k] >> 32)]
         boxes = space.empty((number, 2 * axes), "int64")
         for axis in range(axes):  # left, top, front, right, bottom, back
@@ -673,7 +315,7 @@ def contacts(labels):
         of, count, room = _labels(space, labels), space.sum(), 4096
         while True:
             table = space.empty((room, 2), "int64")
-            space.run("contacts", **of, contacts=table, room=room, count=count)
+            space.run("contacts", dict(of, contacts=table, room=room, count=count))
             found = space.last(count)
             if found <= room:
                 break
@@ -690,12 +332,12 @@ def remove_small_objects(x, min_size, connectivity=1):
         mask = _name(x.dtype) == "bool"
         if mask:
             labels, count = _components(space, _bytes(space, x), 0, connectivity)
-            of = {**_labels(space, labels), "components": space.counted(count)}
+            of = {**_labels(space, labels), "components": space.counted()}
         else:
             of = _labels(space, x)
             of["labels"] = labels = of["labels"] + 0  # a copy
             of["components"] = max(0, int(labels.max())) if 0 not in labels.shape else 0
-        space.run("dust", **of, least=max(0, int(min_size)))
+        space.run("dust", dict(of, least=max(0, int(min_size))))
         return of["labels"] != 0 if mask else of["labels"]
 
 
@@ -706,8 +348,8 @@ def binary_fill_holes(mask, connectivity=1):
     with _at(mask) as (space, mask):
         cells = space.cast(mask != 0, "uint8")
         labels, count = _components(space, cells, _VALUES["uint8"], connectivity)
-        of = {**_labels(space, labels), "components": space.counted(count)}
-        space.run("fill", **of, mask=cells)
+        of = {**_labels(space, labels), "components": space.counted()}
+        space.run("fill", dict(of, mask=cells))
         return cells != 0
 
 
@@ -736,8 +378,8 @@ def spill(heights, connectivity=2, outlets=None, border=True, nodata=None, depth
             if outlets.shape != heights.shape:
                 raise ValueError("outlets: a mask of the shape of the heights")
         out = space.empty(tuple(heights.shape), "float32" if depth else dtype)
-        space.run("spill", **members, mask=outlets, out=out, depth=int(depth),
-                  outlets=3 if border else 0)
+        space.run("spill", dict(members, mask=outlets, out=out, depth=int(depth),
+                                outlets=3 if border else 0))
         return out
 
 
@@ -751,9 +393,9 @@ def flood(heights, seeds, level, connectivity=2, nodata=None, depth=False):
         if not all(len(row) == 2 and 0 <= row[0] < height and 0 <= row[1] < width for row in rows):
             raise ValueError("seeds: row and column of cells of the map")
         out = space.empty(tuple(heights.shape), "float32" if depth else "bool")
-        cells = space.cast([[x, y] for y, x in rows], "int64")
-        space.run("flood", **members, seeds=cells, count=len(rows), level=float(level), out=out,
-                  form=2 if depth else 0)
+        cells = space.cast(space.array([[x, y] for y, x in rows]), "int64")
+        space.run("flood", dict(members, seeds=cells, count=len(rows), level=float(level), out=out,
+                                form=2 if depth else 0))
         return out
 
 
@@ -768,22 +410,22 @@ def _frames(name, frames, reference, atoms, weights):
             raise ValueError(f"frames of shape (frames, atoms, 3), not {tuple(frames.shape)}")
         count, n, _ = frames.shape
         if reference is not None:
-            reference = space.cast(reference, "float32")
+            reference = space.cast(space.array(reference), "float32")
             if tuple(reference.shape) != (n, 3):
                 raise ValueError(f"a reference of shape ({n}, 3), not {tuple(reference.shape)}")
         if atoms is not None:
-            atoms = space.cast(atoms, "int32")
+            atoms = space.cast(space.array(atoms), "int32")
             if len(atoms.shape) != 1 or len(atoms) and not (0 <= atoms.min() and atoms.max() < n):
                 raise ValueError(f"numbers of atoms from 0 to {n - 1}")
         if weights is not None:
-            weights = space.cast(weights, "float32")
+            weights = space.cast(space.array(weights), "float32")
             if tuple(weights.shape) != (n if atoms is None else len(atoms),):
                 raise ValueError("a weight of each atom that counts")
         values = count if reference is not None else count * (count - 1) // 2
         out = space.empty((values,), "float32")
-        space.run(name, reference=reference, out=out, **{
-            "xyz": frames, "frames": count, "n": n, "atoms": atoms, "weights": weights,
-            "atom_count": 0 if atoms is None else len(atoms)})
+        space.run(name, dict(reference=reference, out=out, xyz=frames, frames=count, n=n,
+                             atoms=atoms, weights=weights,
+                             atom_count=0 if atoms is None else len(atoms)))
         return out
 
 
@@ -818,10 +460,9 @@ def gromos(distances, cutoff):
     with _at(distances) as (space, distances):
         members, n = _condensed(space, distances)
         labels, centres, sizes = (space.empty((n,), "int32") for _ in range(3))
-        count = space.counter()
-        space.run("gromos", **members, labels=labels, centres=centres, sizes=sizes, count=count,
-                  cutoff=float(cutoff))
-        found = space.counted(count)
+        space.run("gromos", dict(members, labels=labels, centres=centres, sizes=sizes,
+                                 count=space.counter(), cutoff=float(cutoff)))
+        found = space.counted()
         return labels, centres[:found], sizes[:found]
 
 
@@ -831,17 +472,17 @@ def linkage(distances):
     distances scipy may join in another order."""
     with _at(distances) as (space, distances):
         members, n = _condensed(space, distances)
-        numpy, library = importlib.import_module("numpy"), _library(space.cpu)
+        numpy, library = importlib.import_module("numpy"), space.library
         edges = space.empty((n - 1, 3), "int32")
-        space.run("linkage", **members, edges=edges)
+        space.run("linkage", dict(members, edges=edges))
         host = numpy.empty((n - 1, 3), "int32")
         scratch, matrix = numpy.empty(2 * n, "uint32"), numpy.empty((n - 1, 4))
         code = library.threadmap_copy(host.ctypes.data, space.address(edges), host.nbytes,
-                                      space.stream()[0])
-        _check(library, code or library.threadmap_linkage_matrix(
+                                      space.stream)
+        space.check(code or library.threadmap_linkage_matrix(
             *map(ctypes.c_void_p, (host.ctypes.data, n, scratch.ctypes.data, matrix.ctypes.data))),
             "linkage")
-        return space.cast(matrix, "float64")
+        return space.array(matrix)
 
 
 # ---- fractals -----------------------------------------------------------------------------------
@@ -881,16 +522,15 @@ def life(state, fractal=None, steps=1, rule="B3/S23", periodic=()):
         else:
             members = {"height": state.shape[0], "width": state.shape[1], "periodic": flags}
         if compact:
-            library = _library(space.cpu)
-            job = space.job(library.calls["bits"], members)  # begins with the fractal
-            size = library.threadmap_bits_bytes(job) // 2
+            job = space.job(space.library.calls["bits"], dict(members))  # begins with the fractal
+            size = space.library.threadmap_bits_bytes(job) // 2
             words, new = space.empty((size,), "int16"), space.empty((size,), "int16")
-            space.run("bits", **members, bytes=state, words=words)
+            space.run("bits", dict(members, bytes=state, words=words))
             state, words = words, new
-        space.run("life", **members, out=words, steps=int(steps), born=born, survive=survive,
-                  compact=int(compact), **{"in": state})
+        space.run("life", dict(members, out=words, steps=int(steps), born=born, survive=survive,
+                               compact=int(compact), **{"in": state}))
         if compact:
-            space.run("bits", **members, bytes=out, words=words, unpack=1)
+            space.run("bits", dict(members, bytes=out, words=words, unpack=1))
         return out
 
 
@@ -905,6 +545,6 @@ def mandelbrot(shape, window=(-1.5, 0.5, -1.0, 1.0), dwell=512, doubles=False, l
     x0, x1, y0, y1 = map(float, window)
     with _at(() if like is None else like) as (space, _):
         out = space.empty((height, width), "int32")
-        space.run("mandelbrot", out=out, nx=int(width), ny=int(height), x0=x0, x1=x1, y0=y0, y1=y1,
-                  dwell=int(dwell), options=2 if doubles else 0)
+        space.run("mandelbrot", dict(out=out, nx=int(width), ny=int(height), x0=x0, x1=x1, y0=y0,
+                                     y1=y1, dwell=int(dwell), options=2 if doubles else 0))
         return out
