@@ -9,7 +9,8 @@
 
 #if BENCH_DP
 // DP_CHILDREN: launches of a plan that is tried, at most.
-enum { PENDING_DEFAULT = 2048, DP_CHILDREN = 1 << 20 };
+// CONCURRENT: kernels that a device is asked to run at once, fewer than it keeps pending.
+enum { PENDING_DEFAULT = 2048, DP_CHILDREN = 1 << 20, CONCURRENT = 1024 };
 
 static size_t dp_pending = PENDING_DEFAULT; // the device's limit now
 
@@ -84,6 +85,20 @@ static void sweep_losses(sweep *s) {
     CHECK(cudaDeviceSynchronize());
 }
 
+// How many kernels that a kernel launched run at once.
+static void sweep_concurrent(sweep *s) {
+    unsigned got[2] = {0, 0};
+    bench_row row = bench_row_begin(&s->d, "concurrent", "dp", "kernels");
+    bench_key(&row, "kernels", "%d", CONCURRENT);
+    if (!bench_wants(&s->d, &row)) return;
+    CHECK(cudaMemset(s->lost, 0, sizeof got));
+    ask_dp_concurrent(CONCURRENT, s->cpu ? 1 : 20000, (unsigned *)s->lost);
+    CHECK(cudaMemcpy(got, s->lost, sizeof got, cudaMemcpyDeviceToHost));
+    if (got[0] || !got[1]) bench_wrong(&row, "%u still run, %u did at once", got[0], got[1]);
+    bench_key(&row, "at_once", "%u", got[1]);
+    bench_row_end(&s->d, &row);
+}
+
 // One subdivision by DP with the raised limit; it must be what ASK draws.
 static void dp_try(sweep *s, job *j, size *z, double budget) {
     ask_tally t, of_ask;
@@ -145,6 +160,7 @@ static void sweep_dp(sweep *s, job j, size *z, int landscape) {
     }
 }
 #else
+static void sweep_concurrent(sweep *s) { (void)s; }
 static void sweep_losses(sweep *s) { (void)s; }
 static void sweep_dp(sweep *s, job j, size *z, int landscape) {
     (void)s, (void)j, (void)z, (void)landscape;

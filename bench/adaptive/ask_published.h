@@ -75,6 +75,7 @@ static void published_try(sweep *s, const tmap_mandelbrot *m, int form, tmap_ask
         if (t.differ > (form ? pixels / 1000 : 0)) bench_verify(&row, t.differ, "pixels differ");
         row.budget_ms /= 4;
         bench_time_row(&row, published_run, &j);
+        bench_energy_row(&s->d, &row, published_run, &j);
         row_size(&row, m->nx, m->dwell);
         bench_key_text(&row, "dtype", "f32");
         bench_key_text(&row, "options", "none");

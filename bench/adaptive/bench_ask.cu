@@ -288,7 +288,7 @@ int main(int argc, char **argv) {
     o->dwell = (tmap_u32)dwell, o->parts = parts_of(parts);
     sweep_begin(&s);
     if (o->parts & TABLES) sweep_insert(&s);
-    if (o->parts & DP) sweep_losses(&s);
+    if (o->parts & DP) sweep_concurrent(&s), sweep_losses(&s);
     for (int i = 0; i < o->n.count; ++i) {
         s.sizes[i].n = o->n.value[i];
         sweep_size(&s, &s.sizes[i]);

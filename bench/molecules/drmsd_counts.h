@@ -38,7 +38,11 @@ static drmsd_count drmsd_count_slides(int form, int root, int u) {
         {{42.5f, 37.625f, 35.0f, 34.344f},
          {26.5f, 20.75f, 18.875f, 18.344f},
          {25.0f, 19.75f, 17.875f, 17.344f},
-         {24.5f, 18.75f, 16.875f, 16.344f}}};
+         {24.5f, 18.75f, 16.875f, 16.344f}},
+        {{41.0f, 37.25f, 34.812f, 34.469f},
+         {23.5f, 19.625f, 18.812f, 18.406f},
+         {22.5f, 18.625f, 17.812f, 17.406f},
+         {21.5f, 17.625f, 16.812f, 16.406f}}};
     static const float mufu[TMAP_DRMSD_SLIDES_ROOTS] = {2, 4, 2, 2};
     static const float floating[TMAP_DRMSD_SLIDES_ROOTS] = {24, 18, 17, 16};
     const drmsd_count count = {issue[form][root][u], mufu[root], floating[root]};

@@ -94,7 +94,8 @@ static const void
         DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_NAIVE_1D),
         DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_SHARED_1D),
         DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_TRIANGLE_2D),
-        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_SLIDING_1D)};
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_SLIDING_1D),
+        DRMSD_SLIDES_FORM(TMAP_DRMSD_SLIDES_CACHED_2D)};
 static const tmap_u32 drmsd_slides_us[DRMSD_US] = {1, 2, 4, 8};
 
 // ---- in a size ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import math
 
 from .ask import (ASKS, ASK_NAMES, DPS, EXHAUSTIVE, FLAT, UNROLLED, ask_best, ask_landscape_size,
-                  ask_levels, ask_rows, ask_searched, parameters)
+                  ask_levels, ask_rows, ask_searched)
 from .ask_model import predictions
 from .results import ratio
 from .style import (BLUE, COLOURS, GREEN, GREY, INK, MARKERS, ORANGE, RED, SKY, curve, legend_below,
@@ -20,23 +20,24 @@ ASK_TITLES = {"ask_mbr": "ASK-MBR: blocks share a region", "ask_sbr": "ASK-SBR: 
               FLAT: "a flat grid of regions", UNROLLED: "every pixel, unrolled"}
 
 
-def draw_ask_speedup(pyplot, data):
-    """The paper's Fig. 8: speedup against n, g, r and B, the other parameters at their best."""
-    results = data["ask"]
+def draw_ask_speedup(pyplot, data, form=""):
+    """The paper's Fig. 8: speedup against n, g, r and B, the other parameters at their best. form: before the names
+    of variants."""
+    results, base = data["ask"], (form + EXHAUSTIVE,)
     size = ask_landscape_size(results)
     figure, grid = pyplot.subplots(2, 2, figsize=(9, 8))
     for axes, key in zip(grid.flat, ("size", "g", "r", "B")):
         for variant, (colour, marker, line) in ASK_STYLES.items():
-            rows = [row for row in ask_rows(results, None if key == "size" else size, (variant,))
+            rows = [row for row in ask_rows(results, None if key == "size" else size, (form + variant,))
                     if key in row and (variant != FLAT or key in ("size", "g"))]
-            points = [(x, ratio(ask_best(results, x if key == "size" else size, (EXHAUSTIVE,)),
+            points = [(x, ratio(ask_best(results, x if key == "size" else size, base),
                                 min((row for row in rows if row[key] == x),
                                     key=lambda row: row["ms"])))
                       for x in sorted({row[key] for row in rows})]
             if not curve(axes, points, color=colour, marker=marker, linestyle=line,
                          label=ASK_TITLES[variant]) and (key == "size" or variant not in (
                              FLAT, UNROLLED)):
-                note(f"ask_speedup: no curve against {key} for {variant}")
+                note(f"ask_speedup: no curve against {key} for {form}{variant}")
         axes.axhline(1, color=GREY, linewidth=1.2)
         axes.set_xscale("log", base=2)
         plain_ticks(axes.xaxis)
@@ -44,11 +45,16 @@ def draw_ask_speedup(pyplot, data):
         axes.set_ylabel("times faster than exhaustive")
         axes.set_ylim(bottom=0)
         axes.set_title("against n" if key == "size" else f"n = {size}, against {key}")
-    gain = ratio(ask_best(results, size, (EXHAUSTIVE,)), ask_best(results, size, ("ask_mbr",)))
-    title_of(figure, f"Mandelbrot set: subdivision without launches from kernels gains {sig(gain)} times at "
-             f"n = {size}\nother parameters at their best", results)
+    gain = ratio(ask_best(results, size, base), ask_best(results, size, [form + variant for variant in ASKS]))
+    title_of(figure, f"Mandelbrot set{', as published' if form else ''}: subdivision without launches from kernels gains "
+             f"{sig(gain)} times at n = {size}\nother parameters at their best", results)
     legend_below(figure, grid.flat, 3)
     return figure
+
+
+def draw_ask_published(pyplot, data):
+    """The same of the forms as published."""
+    return draw_ask_speedup(pyplot, data, "published_")
 
 
 def draw_ask_landscape(pyplot, data):
@@ -97,29 +103,6 @@ def draw_ask_landscape(pyplot, data):
         line[0].set_ylabel("B")
     figure.colorbar(shown, ax=list(grid.flat), label="times faster than exhaustive", shrink=0.7)
     title_of(figure, f"Mandelbrot set, n = {size}: speedup over exhaustive", results)
-    return figure
-
-
-def draw_ask_p(pyplot, data):
-    """P of every level against the side of its regions; the model has one number."""
-    results = data["ask"]
-    figure, axes = pyplot.subplots(1, 1, figsize=(7, 4.8))
-    found = [row for row in results.at("levels") if row["variant"] == "ask_mbr"
-             and len(row["P"]) > 1]
-    for i, row in enumerate(found):
-        curve(axes, [(row["size"] / (row["g"] * row["r"]**level), p)
-                     for level, p in enumerate(row["P"])],
-              color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
-              label=f"n = {row['size']}, {parameters(row)}")
-        one = sum(p * c for p, c in zip(row["P"], row["regions"])) / sum(row["regions"])
-        axes.axhline(one, color=COLOURS[i % len(COLOURS)], linewidth=0.9, linestyle=":")
-    axes.set_xscale("log", base=2)
-    plain_ticks(axes.xaxis)
-    axes.set_ylim(0, 1)
-    axes.set_xlabel("side of a region, pixels")
-    axes.set_ylabel("P: regions that are not uniform")
-    axes.legend(fontsize=9)
-    title_of(figure, "Mandelbrot set: P by level; dotted: all levels as one", results)
     return figure
 
 

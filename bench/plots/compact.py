@@ -142,6 +142,15 @@ def table_compact_claims(data):
     def each(**rows):
         return ", ".join(f"{ms(row)} {name}" for name, row in rows.items() if row) or "-"
 
+    def squeeze(slow, *forms):
+        """Times of Squeeze's program here in blocks of 16 x 16, in brackets of 32 x 32; with `slow` how many times as
+        fast they are. "" where it was not measured."""
+        def number(form, rho):
+            row, base = (data["peers_compact"].least(variant=f"squeeze_{name}", rho=rho) for name in (form, slow))
+            return row and (sig(ratio(base, row)) if slow else ms(row))
+        found = [[number(form, rho) for rho in (16, 32)] for form in forms]
+        return f"; Squeeze {', '.join(f'{a} ({b})' for a, b in found)}" if all(map(all, found)) else ""
+
     words = {name: life(name, "u32") for name in ("embedded", "compact")}
     box, compact, bits = life("bb"), life("compact"), life("compact_bits")
     top = compact_top(results, work="life", domain="gasket", variant="compact_bits")
@@ -151,18 +160,18 @@ def table_compact_claims(data):
     saved = small["n2_bytes"] / small["bytes"] if small else None
     rows = [
         claim("r = 15: a step by BB, ms", "6.80 on a Titan V, 5.04 on a Titan RTX",
-              each(bytes=box), None, "another GPU; theirs are words"),
+              each(bytes=box) + squeeze(None, "bb"), None, "theirs are words"),
         claim("on the embedding by λ, ms", "1.76; 1.89",
-              each(words=words["embedded"], bytes=life("embedded")), None, "another GPU"),
+              each(words=words["embedded"], bytes=life("embedded")) + squeeze(None, "lambda")),
         claim("on compact storage, ms", "by shuffles 1.99; 3.11, by tensor cores 1.49; 2.25",
-              each(words=words["compact"], bytes=compact, bits=bits), None,
-              "another GPU; no tensor cores; neighbours take 2 or 3 levels on average, theirs all"),
+              each(words=words["compact"], bytes=compact, bits=bits) + squeeze(None, "compact", "compact_mma"), None,
+              "no tensor cores; neighbours take 2 or 3 levels on average, theirs all"),
         claim("the embedding by compact storage", "data: by shuffles 0.884; 0.608, by tensor cores 1.18; 0.840",
-              f"{gain(words['embedded'], words['compact'])} with words",
+              f"{gain(words['embedded'], words['compact'])} with words" + squeeze("lambda", "compact", "compact_mma"),
               up_to([ratio(words["embedded"], words["compact"])], 1.18), "neighbours, as above"),
         claim("BB by compact storage", "up to about 12 times; data: by shuffles 3.41; 1.62, by tensor cores 4.56; 2.23",
               f"{gain(box, compact)} with bytes; bits: {gain(box, bits)} BB with bytes, "
-              f"{gain(life('bb_bits'), bits)} BB with bits",
+              f"{gain(life('bb_bits'), bits)} BB with bits" + squeeze("bb", "compact", "compact_mma"),
               up_to([ratio(box, compact)], 12),
               "ours of bytes, where threads walk down columns; theirs of words"),
         claim("r = 20: a matrix by compact storage, bytes", "up to about 315 times",

@@ -159,7 +159,7 @@ def load(folder):
     found = Data()
     for name in ("fractal", "fractal3", "fig11", "boxes", "ltl", "block", "compact", "triangle", "simplex", "pairs", "drmsd",
                  "flood", "label3", "granularity", "ask", "ask3", "near", "cpu", "peers_pairs",
-                 "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near",
+                 "peers_compact", "peers_ltl", "peers_flood", "peers_drmsd", "peers_label3", "peers_granularity", "peers_near",
                  "peers_python"):
         path = os.path.join(folder, name + ".json") if folder else ""
         if os.path.isfile(path):

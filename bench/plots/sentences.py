@@ -153,10 +153,10 @@ PAPERS = (
     ("the line reads {1} bytes a cell, tiles {2}", cell(FLOOD, "bytes read", 0), cell(FLOOD, "bytes read", 1)),
     ("{1} times the fastest sweep on terrain of 16384²", cell(
         "choose-maps", "flood, terrain | `tmap_flood` | 16,384²", 0, "times as fast")),
-    ("tiles are slower than the moving line at every size: {2} to {2} times its speed",
+    ("tiles have {2} to {2} times the line's speed",
      sentence_flood("tiles", "line", WATER, range(1 << 20), min),
      sentence_flood("tiles", "line", WATER, range(1 << 20), max)),
-    ("On noise and mazes of 1024² and 4096² they are {0} to {0} times as fast",
+    ("mazes up to 4096²: {0} to {0} times",
      sentence_flood("tiles", "line", HARD, (1024, 4096), min),
      sentence_flood("tiles", "line", HARD, (1024, 4096), max)),
 )

@@ -133,6 +133,12 @@ def means_of(found):
     return found[1] if found else None
 
 
+def factors(results):
+    """Cholesky factors by the exact map, at the largest n, as the end of a cell."""
+    row = max(results.pick(work="cholesky", variant="ltm_exact"), key=lambda row: row["size"], default=None)
+    return f"; Cholesky by tiles, exact map {sig(row['i'])} (N = {row['size']})" if row else ""
+
+
 def claims_of_roots(c):
     """Figure 3: the three roots of LTM."""
     roots = (("ltm_sqrt", 0.7), ("ltm_newton", 1.03), ("ltm_rsqrt", 1.15))
@@ -375,7 +381,7 @@ def claims_of_works(c):
     if more:
         c.add("I of LTM-R, RB, REC, UTM", "-; data (V100): the map alone 1.98, 1.99, -, 1.99", "; ".join(
             f"{title} " + ", ".join(sig(found.get(v)) for v in ("ltm_rsqrt", "rb", "rec", "utm"))
-            for title, found in more.items()), None)
+            for title, found in more.items()) + factors(c.results), None)
     if shared:
         c.add("EDM-4D in shared memory: LTM is the fastest (arXiv 1609.01490)", "yes", ", ".join(
             f"{TRIANGLE_NAMES[v]} {sig(shared[v])}" for v in ("ltm_rsqrt", "rb", "rec") if v in shared),

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // bench_triangle: the map of triangles beside all rival maps, alone and in the Euclidean distance
 // matrix (EDM), over sizes and block sizes; then the distances of pdist.h against the fill limit of
-// this GPU's memory; and the lower triangle of a product of matrices by the map of tiles, all in one
-// run.
+// this GPU's memory; and by the map of tiles the lower triangle of a product of matrices, and the
+// Cholesky factor of a matrix, all in one run.
 //
 // The experiments of Navarro and Hitschfeld (2013), figures 3 and 5. Every variant is verified,
 // pair by pair, before it is timed. UTM as the paper prints it misses cells from 4097 rows on: its
 // rows have their number, missed_cells, which two counts must agree on, and all the others must be
 // right.
+#include "cholesky_work.h"
 #include "gram_work.h"
 #include "triangle_works.h"
 
 typedef struct sweep {
     bench_driver d;
-    bench_numbers n, rho, coordinates, pdist, gram;
+    bench_numbers n, rho, coordinates, pdist, gram, cholesky;
     tmap_u64 memory;       // that an output may take
     check_result *check;   // on the device
     triangle_waste *waste; // on the device
@@ -281,11 +282,11 @@ static void sweep_begin(sweep *s) {
             if (need <= s->memory && layout == TMAP_PAIRS_CONDENSED && need > most) most = need;
         }
     }
-    for (int i = 0; i < s->gram.count; ++i) {
-        tmap_u32 *n = &s->gram.value[i]; // whole tiles
-        *n = tmap_triangle_tile_rows(*n, GRAM_SIDE) * GRAM_SIDE;
+    for (int i = 0; i < s->gram.count + s->cholesky.count; ++i) {
+        tmap_u32 *n = i < s->gram.count ? &s->gram.value[i] : &s->cholesky.value[i - s->gram.count];
+        *n = tmap_triangle_tile_rows(*n, GRAM_SIDE) * GRAM_SIDE; // whole tiles
         const tmap_u64 need = (tmap_u64)*n * *n * 4;
-        if (need > s->memory) bench_bad("--gram: no memory for", "a matrix of that size");
+        if (need > s->memory) bench_bad("--gram, --cholesky: no memory for", "such a matrix");
         if (need > most) most = need;
     }
     s->out = (float *)kit_device(most + 64);
@@ -308,6 +309,8 @@ int main(int argc, char **argv) {
          "1024,16384", BENCH_LIST, &s.pdist, 2, 1u << 22},
         {"--gram", "rows of X in X X^T, rounded up to 64", "2048,8192,16384", "8192", BENCH_LIST,
          &s.gram, 1, 65536},
+        {"--cholesky", "rows of the matrix that is factored, rounded up to 64", "2048,8192,16384",
+         "2048", BENCH_LIST, &s.cholesky, 1, 65536},
         {"--memory", "bytes that an output may take, or 0: 9/10 of what is free", "0", 0,
          BENCH_NUMBER, &s.memory, 0, 1ull << 40}};
     s.d.name = "triangle", s.d.options = options, s.d.option_count = COUNT(options);
@@ -320,5 +323,6 @@ int main(int argc, char **argv) {
         for (int i = 0; i < s.n.count; ++i) sweep_maps(&s, s.n.value[i], d);
     for (int i = 0; i < s.pdist.count; ++i) sweep_pdist(&s, s.pdist.value[i]);
     for (int i = 0; i < s.gram.count; ++i) gram_sweep(&s.d, s.gram.value[i], s.out);
+    for (int i = 0; i < s.cholesky.count; ++i) cholesky_sweep(&s.d, s.cholesky.value[i], s.out);
     return bench_end(&s.d);
 }

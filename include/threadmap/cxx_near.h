@@ -22,7 +22,7 @@
 
 namespace tmap {
 
-// Sets of tmap_near_prepare; b: the second one, for a plan that has one. Real, Dims: as in `points`.
+// Sets of tmap_near_prepare; b: the second one, for a plan that has one. Real, Dims: as in points.
 template <class Real, int Dims>
 struct near_sets {
     static_assert(sizeof(Real) == 4 || sizeof(Real) == 8, "a coordinate has 4 or 8 bytes");

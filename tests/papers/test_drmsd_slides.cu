@@ -27,7 +27,7 @@ static const tmap_u32 atoms_each[US] = {1, 2, 4, 8};
 #define OF_FORM(form) \
     { OF_ROOT(form, 0), OF_ROOT(form, 1), OF_ROOT(form, 2), OF_ROOT(form, 3) }
 static const void *const kernels[TMAP_DRMSD_SLIDES_FORMS][TMAP_DRMSD_SLIDES_ROOTS][US] = {
-    OF_FORM(0), OF_FORM(1), OF_FORM(2), OF_FORM(3)};
+    OF_FORM(0), OF_FORM(1), OF_FORM(2), OF_FORM(3), OF_FORM(4)};
 
 // Two frames of n atoms within 40 of each other, not alike; and what is to come of them.
 typedef struct problem {

@@ -5,6 +5,7 @@
 // that say SOME, NONE and ALL; boxes and their bounds; and plans and calls that must be refused.
 #define TMAPI_NEAR_UNITS 48u // so that small sizes have parts of leaves as well as runs of them
 #define TMAPI_NEAR_ITEMS 30u
+#define TMAPI_NEAR_ALONE 1u // and warps help each other
 #include "triangle/near_check.h"
 
 #include <threadmap/triangle/near_cell.h>
@@ -645,6 +646,7 @@ int main(void) {
         run_of(&state, (tmap_u32)(kit_random(&state) % 250), 0, &kernels[0], CELL);
     for (size_t i = 0; i < COUNT(kernels); ++i) // rows of several ranges of numbers
         run_of(&state, 1300 + 100 * (tmap_u32)i, 0, &kernels[i], WITHIN);
+    run_of(&state, 4200, 0, &kernels[0], WITHIN); // shared by all warps of a block
     if (check_turn()) run_long(70000);
     run_refused();
     run_bad_order();

@@ -13,9 +13,12 @@
 //                are at neighbouring atoms j, a window that slides by u atoms a step
 //   triangle_2d  both sums are parallel: a block has a square of blockDim.x * u atoms i by the same
 //                number of j, one of a triangle of squares, which tmap_triangle_tile_map gives
+//   cached_2d    the same without shared memory: the threads of a warp load the same atom j, and
+//                caches keep a tile for the others
 //
-// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i. In
-// the sliding window threads read different atoms, and a load has at most u of them.
+// Six loads of 128 bits read all coordinates of four atoms j of a tile, which serve u atoms i; from
+// global memory only if a and b are multiples of 16 bytes, else 24 loads of 32 bits. In the sliding
+// window threads read different atoms, and a load has at most u of them.
 // Forms, roots and u are compile-time constants; the kernel is yours:
 //
 //     __global__ void __launch_bounds__(512) terms(const float *a, const float *b, tmap_u32 n,
@@ -42,6 +45,7 @@ enum {
     TMAP_DRMSD_SLIDES_SHARED_1D,
     TMAP_DRMSD_SLIDES_TRIANGLE_2D,
     TMAP_DRMSD_SLIDES_SLIDING_1D,
+    TMAP_DRMSD_SLIDES_CACHED_2D,
     TMAP_DRMSD_SLIDES_FORMS
 };
 
@@ -73,6 +77,7 @@ TMAP_FN const char *tmap_drmsd_slides_form_name(int form) {
            : form == TMAP_DRMSD_SLIDES_SHARED_1D   ? "shared_1d"
            : form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? "triangle_2d"
            : form == TMAP_DRMSD_SLIDES_SLIDING_1D  ? "sliding_1d"
+           : form == TMAP_DRMSD_SLIDES_CACHED_2D   ? "cached_2d"
                                                    : "?";
 }
 TMAP_FN const char *tmap_drmsd_slides_root_name(int root) {
@@ -83,12 +88,17 @@ TMAP_FN const char *tmap_drmsd_slides_root_name(int root) {
                                                   : "?";
 }
 
+// Whether a form has a square of pairs for each block.
+TMAP_FN int tmapi_drmsd_slides_2d(int form) {
+    return form == TMAP_DRMSD_SLIDES_TRIANGLE_2D || form == TMAP_DRMSD_SLIDES_CACHED_2D;
+}
+
 // Number of blocks of a launch over n atoms, with `block` threads of u atoms each. Any numbers;
 // block * u = 0 counts as 1. A launch can have up to 2^31 - 1 blocks. Example: n = 1000, block =
 // 64, u = 2: 8, and 36 of the triangle.
 TMAP_FN tmap_u64 tmap_drmsd_slides_blocks(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
     const tmap_u32 rows = tmap_triangle_tile_rows(n, block * u);
-    return form == TMAP_DRMSD_SLIDES_TRIANGLE_2D ? tmap_triangle_cells(rows) : rows;
+    return tmapi_drmsd_slides_2d(form) ? tmap_triangle_cells(rows) : rows;
 }
 
 // Floats of a slot of the sliding window, which holds u atoms; see there.
@@ -100,13 +110,15 @@ TMAP_FN tmap_u32 tmapi_drmsd_slides_pitch(tmap_u32 u) { return 6 * u + (u < 4 ? 
 TMAP_FN tmap_u32 tmap_drmsd_slides_bytes(int form, tmap_u32 block, tmap_u32 u) {
     if (form == TMAP_DRMSD_SLIDES_SLIDING_1D)
         return 4 * tmapi_drmsd_slides_pitch(u) * (2 * block + 4);
-    return form == TMAP_DRMSD_SLIDES_NAIVE_1D ? 0 : 24 * block;
+    return form == TMAP_DRMSD_SLIDES_NAIVE_1D || form == TMAP_DRMSD_SLIDES_CACHED_2D ? 0
+                                                                                     : 24 * block;
 }
 
 // Bytes that the threads of a launch read from global memory, over n atoms with `block` threads of
 // u atoms each: 24 for each atom that a thread loads, from memory or from a cache. Any form, block
 // and u as for tmap_drmsd_slides; n: up to 4000000. u = 0 gives 0. Example: n = 1000, block = 64,
-// u = 2: 6012000 by naive_1d, 135168 by shared_1d and sliding_1d, 221184 by triangle_2d.
+// u = 2: 6012000 by naive_1d, 135168 by shared_1d and sliding_1d, 221184 by triangle_2d, 7281696 by
+// cached_2d.
 TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, tmap_u32 u) {
     const tmap_u64 rows = tmap_triangle_tile_rows(n, block * u); // of blocks
     const tmap_u64 tiles = tmap_triangle_tile_rows(n, block);
@@ -118,6 +130,16 @@ TMAP_FN tmap_u64 tmap_drmsd_slides_reads(int form, tmap_u32 n, tmap_u32 block, t
         return 24 * block * (rows * u + rows * tiles - u * tmap_triangle_cells_strict(rows));
     if (form == TMAP_DRMSD_SLIDES_TRIANGLE_2D) // u tiles in a square, fewer in the last row
         return 24 * block * rows * (rows * u + tiles - (rows - 1) * u);
+    if (form == TMAP_DRMSD_SLIDES_CACHED_2D) {
+        // its u atoms; below the diagonal every atom of whole tiles, once for each of its own of
+        // the last one; every pair of a square on the diagonal
+        const tmap_u64 side = (tmap_u64)block * u, whole = n / block, last = n - (rows - 1) * side;
+        const tmap_u64 above = u * tmap_triangle_cells_strict(whole / u) + whole / u * (whole % u);
+        return 24 *
+               (tmap_triangle_cells(rows) * side + above * block * block +
+                (rows - 1) * side * (n % block) + (rows - 1) * tmap_triangle_cells_strict(side) +
+                tmap_triangle_cells_strict(last));
+    }
     return 24ull * block * u *
            (rows + rows * tmap_triangle_tile_rows((tmap_u32)threads - 1, block) -
             tmap_triangle_cells_strict(rows));
@@ -243,31 +265,58 @@ TMAP_DEVICE void tmapi_drmsd_slides_stage(tmapi_drmsd_slides_four *tile, const f
     for (tmap_u32 k = 0; k < 6; ++k) tile[t / 4 * 6 + k].f[t % 4] = atom.c[k];
 }
 
+// Where the atoms j of a tile are: in shared memory; in global memory; or there, at multiples of 16
+// bytes.
+enum { TMAPI_DRMSD_SLIDES_STAGED, TMAPI_DRMSD_SLIDES_CACHED, TMAPI_DRMSD_SLIDES_WIDE };
+typedef struct tmapi_drmsd_slides_tile {
+    const tmapi_drmsd_slides_four *staged;
+    const float *a, *b;
+} tmapi_drmsd_slides_tile;
+
+// The first four atoms of a tile. where: a constant.
+TMAP_DEVICE void tmapi_drmsd_slides_quad(int where, tmapi_drmsd_slides_tile tile,
+                                         tmapi_drmsd_slides_atom *other) {
+    tmapi_drmsd_slides_four four[6];
+#pragma unroll
+    for (tmap_u32 k = 0; k < 6; ++k) { // twelve numbers of a frame are contiguous
+        const float *from = (k < 3 ? tile.a : tile.b) + k % 3 * 4;
+        if (where != TMAPI_DRMSD_SLIDES_CACHED)
+            four[k] = where ? *(const tmapi_drmsd_slides_four *)from : tile.staged[k];
+        else
+#pragma unroll
+            for (tmap_u32 m = 0; m < 4; ++m) four[k].f[m] = from[m];
+    }
+#pragma unroll
+    for (tmap_u32 m = 0; m < 4; ++m) {
+#pragma unroll
+        for (tmap_u32 k = 0; k < 6; ++k) {
+            const tmap_u32 at = k % 3 + 3 * m;
+            other[m].c[k] = where ? four[k / 3 * 3 + at / 4].f[at % 4] : four[k].f[m];
+        }
+        if (where) TMAPI_DRMSD_SLIDES_LOADED();
+    }
+}
+
 // The terms of the thread's atoms with all atoms of a tile after them.
-TMAP_DEVICE void tmapi_drmsd_slides_whole(tmap_drmsd_slides_how how,
-                                          const tmapi_drmsd_slides_four *tile,
+TMAP_DEVICE void tmapi_drmsd_slides_whole(tmap_drmsd_slides_how how, int where,
+                                          tmapi_drmsd_slides_tile tile,
                                           const tmapi_drmsd_slides_atom *mine, float *parts) {
-    for (tmap_u32 j = 0; j < blockDim.x; j += 4, tile += 6) {
-        tmapi_drmsd_slides_four four[6];
+    for (tmap_u32 j = 0; j < blockDim.x; j += 4) {
+        tmapi_drmsd_slides_atom other[4];
+        tmapi_drmsd_slides_quad(where, tile, other);
+        tile.staged += 6, tile.a += 12, tile.b += 12;
 #pragma unroll
-        for (tmap_u32 k = 0; k < 6; ++k) four[k] = tile[k];
-#pragma unroll
-        for (tmap_u32 m = 0; m < 4; ++m) {
-            tmapi_drmsd_slides_atom other;
-#pragma unroll
-            for (tmap_u32 k = 0; k < 6; ++k) other.c[k] = four[k].f[m];
+        for (tmap_u32 m = 0; m < 4; ++m)
 #pragma unroll
             for (tmap_u32 k = 0; k < how.u; ++k)
-                parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
-        }
+                parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other[m], parts[k]);
     }
 }
 
 // The terms of the thread's atoms, i, i + blockDim.x, ..., with the atoms of a tile that exist and
 // are after each of them.
-TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how,
-                                           const tmapi_drmsd_slides_four *tile, tmap_u32 n,
-                                           tmap_u32 i, tmap_u32 from,
+TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how, tmapi_drmsd_slides_tile tile,
+                                           tmap_u32 n, tmap_u32 i, tmap_u32 from,
                                            const tmapi_drmsd_slides_atom *mine, float *parts) {
     const tmap_u32 end = n - from < blockDim.x ? n - from : blockDim.x;
 #pragma unroll
@@ -276,8 +325,11 @@ TMAP_DEVICE void tmapi_drmsd_slides_ragged(tmap_drmsd_slides_how how,
 #pragma unroll 1
         for (tmap_u32 j = row < from ? 0 : row + 1 - from; j < end; ++j) {
             tmapi_drmsd_slides_atom other;
+            if (how.form == TMAP_DRMSD_SLIDES_CACHED_2D)
+                other = tmapi_drmsd_slides_load(tile.a, tile.b, j);
+            else
 #pragma unroll
-            for (tmap_u32 m = 0; m < 6; ++m) other.c[m] = tile[j / 4 * 6 + m].f[j % 4];
+                for (tmap_u32 m = 0; m < 6; ++m) other.c[m] = tile.staged[j / 4 * 6 + m].f[j % 4];
             parts[k] = tmapi_drmsd_slides_add(how.root, mine[k], other, parts[k]);
         }
     }
@@ -291,6 +343,7 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const flo
     const tmap_u32 u = how.u;
     extern __shared__ tmapi_drmsd_slides_four tmapi_drmsd_slides_shared[];
     const tmap_u32 i = first + threadIdx.x;
+    const int wide = (((size_t)a | (size_t)b) & 15) == 0;
     tmapi_drmsd_slides_atom mine[TMAP_DRMSD_SLIDES_U_MAX];
     double sum = 0;
 #pragma unroll
@@ -302,13 +355,23 @@ TMAP_DEVICE double tmapi_drmsd_slides_tiles(tmap_drmsd_slides_how how, const flo
         float parts[TMAP_DRMSD_SLIDES_U_MAX], part = 0;
 #pragma unroll
         for (tmap_u32 k = 0; k < u; ++k) parts[k] = 0;
-        __syncthreads(); // all threads have used the last tile
-        tmapi_drmsd_slides_stage(tmapi_drmsd_slides_shared, a, b, n, from);
-        __syncthreads();
-        if (from - first >= u * blockDim.x && n - from >= blockDim.x)
-            tmapi_drmsd_slides_whole(how, tmapi_drmsd_slides_shared, mine, parts);
-        else
-            tmapi_drmsd_slides_ragged(how, tmapi_drmsd_slides_shared, n, i, from, mine, parts);
+        const tmapi_drmsd_slides_tile tile = {tmapi_drmsd_slides_shared, a + 3ull * from,
+                                              b + 3ull * from};
+        if (how.form != TMAP_DRMSD_SLIDES_CACHED_2D) {
+            __syncthreads(); // all threads have used the last tile
+            tmapi_drmsd_slides_stage(tmapi_drmsd_slides_shared, a, b, n, from);
+            __syncthreads();
+        }
+        if (from - first >= u * blockDim.x && n - from >= blockDim.x) {
+            if (how.form != TMAP_DRMSD_SLIDES_CACHED_2D)
+                tmapi_drmsd_slides_whole(how, TMAPI_DRMSD_SLIDES_STAGED, tile, mine, parts);
+            else if (wide)
+                tmapi_drmsd_slides_whole(how, TMAPI_DRMSD_SLIDES_WIDE, tile, mine, parts);
+            else
+                tmapi_drmsd_slides_whole(how, TMAPI_DRMSD_SLIDES_CACHED, tile, mine, parts);
+        } else {
+            tmapi_drmsd_slides_ragged(how, tile, n, i, from, mine, parts);
+        }
 #pragma unroll
         for (tmap_u32 k = 0; k < u; ++k) part += parts[k];
         sum += (double)part;
@@ -462,8 +525,8 @@ TMAP_DEVICE void tmapi_drmsd_slides_join(void *, void *sum, const void *other) {
 // the sum NaN with TMAP_DRMSD_SLIDES_RSQRT.
 // Exactness: off by about 10^-7 of S; the last bits depend on the order in which blocks end.
 // Cost on sm_90, by tiles: 16 instructions a pair with TMAP_DRMSD_SLIDES_APPROX, two of them roots,
-// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u, by a sliding window about
-// 8 / u.
+// 17 with _RSQRT, 18 with _RECIPROCAL, about 34 with _SQRT; and 2.7 / u, by caches 3.3 / u from
+// u = 2 on, by a sliding window about 8 / u.
 // Example: n = 2, a = (0,0,0)(3,4,0), b = (0,0,0)(1,0,0): (5 - 1)^2 = 16.
 TMAP_DEVICE void tmap_drmsd_slides(tmap_drmsd_slides_how how, const float *a, const float *b,
                                    tmap_u32 n, double *sum) {

@@ -55,61 +55,97 @@ TMAPI_DEVICE_CALL void tmapi_label_node_unite(tmap_u32 *parent, const tmap_u64 *
     tmapi_forest_unite(parent, a, b, tmapi_label_earlier, key);
 }
 
-// Unites two cells of neighbouring blocks, given by the codes of their slots.
-TMAP_DEVICE void tmapi_label_codes_unite(const tmapi_label_job *job, tmap_u32 block_a,
-                                         tmap_u32 code_a, tmap_u32 block_b, tmap_u32 code_b) {
-    tmapi_label_node_unite(job->parent, job->key,
-                           block_a * job->nodes + (code_a & ~TMAPI_LABEL_NODE),
-                           block_b * job->nodes + (code_b & ~TMAPI_LABEL_NODE));
+#define TMAPI_LABEL_UNITE_WARPS 4u
+
+// A warp's queue of pairs of nodes, and the pairs that its block has lately had.
+typedef struct tmapi_label_pairs {
+    tmap_u64 *queue; // 64 pairs
+    tmap_u32 count;
+    volatile tmap_u64 *recent; // TMAPI_LABEL_UNITE_WARPS * 32
+} tmapi_label_pairs;
+
+// Unites the last 32 pairs of a queue. Collective for the warp.
+TMAP_DEVICE void tmapi_label_flush(const tmapi_label_job *job, tmapi_label_pairs *p) {
+    const tmap_u32 lane = threadIdx.x % 32, left = p->count < 32 ? 0 : p->count - 32;
+    __syncwarp();
+    if (left + lane < p->count) {
+        const tmap_u64 pair = p->queue[left + lane];
+        tmapi_label_node_unite(job->parent, job->key, (tmap_u32)(pair >> 32), (tmap_u32)pair);
+    }
+    __syncwarp();
+    p->count = left;
 }
 
-// Unites along touches `rest` of one kind between a block's first row and the row above.
+// Appends two touching cells of neighbouring blocks, given by the codes of their slots, if there
+// are both; not if the lane before or the block has lately had this pair. Collective for the warp.
+TMAP_DEVICE void tmapi_label_pair(const tmapi_label_job *job, tmapi_label_pairs *p,
+                                  tmap_u32 block_a, tmap_u32 code_a, tmap_u32 block_b,
+                                  tmap_u32 code_b) {
+    const int both = code_a != TMAPI_LABEL_NONE && code_b != TMAPI_LABEL_NONE;
+    const tmap_u32 a = block_a * job->nodes + (code_a & ~TMAPI_LABEL_NODE);
+    const tmap_u32 b = block_b * job->nodes + (code_b & ~TMAPI_LABEL_NODE);
+    const tmap_u64 pair = both ? (tmap_u64)a << 32 | b : 0; // blocks differ, so no pair is 0
+    const tmap_u64 before = __shfl_up_sync(~0u, pair, 1);
+    volatile tmap_u64 *recent =
+        p->recent + (a * 0x9e3779b1u ^ b * 0x85ebca6bu) / (~0u / TMAPI_LABEL_UNITE_WARPS / 32 + 1);
+    const int wanted = pair && *recent != pair && (threadIdx.x % 32 == 0 || before != pair);
+    const tmap_u32 at = tmapi_warp_place(threadIdx.x % 32, &p->count, wanted);
+    if (wanted) *recent = p->queue[at] = pair;
+    if (p->count >= 32) tmapi_label_flush(job, p);
+}
+
+// Appends the touches `rest` of one kind between a block's first row and the row above. Collective
+// for the warp.
 TMAP_DEVICE void tmapi_label_edge(const tmapi_label_job *job, const tmapi_label_area *area,
                                   const tmapi_label_row *up, const tmapi_label_row *low,
-                                  tmap_u32 rest, int left, int right) {
-    const tmap_u32 block = area->block;
+                                  tmap_u32 rest, int kind, tmapi_label_pairs *p) {
     const unsigned short *under = (const unsigned short *)tmapi_label_codes(job, area, 0);
-    const tmapi_label_area above = {block - job->bx, area->column, area->band - 1,
-                                    area->image,     area->x,      area->y - job->rows};
+    const tmapi_label_area above = {area->block - job->bx, area->column, area->band - 1,
+                                    area->image,           area->x,      area->y - job->rows};
     const unsigned short *over =
         (const unsigned short *)tmapi_label_codes(job, &above, job->rows - 1);
-    tmap_u32 last_a = TMAPI_LABEL_NONE, last_b = TMAPI_LABEL_NONE;
-    while (rest) {
+    while (__any_sync(~0u, rest != 0)) {
         const tmap_u32 bit = rest & (0u - rest);
-        const tmap_u32 a = under[tmapi_label_slot(low, bit)];
-        const tmap_u32 b = over[tmapi_label_above(up, bit, left, right)];
-        if (a != last_a || b != last_b) tmapi_label_codes_unite(job, block, a, above.block, b);
-        last_a = a, last_b = b;
+        tmap_u32 a = TMAPI_LABEL_NONE, b = TMAPI_LABEL_NONE;
+        if (rest) {
+            a = under[tmapi_label_slot(low, bit)];
+            b = over[tmapi_label_above(up, bit, kind == 1, kind == 2)];
+        }
+        tmapi_label_pair(job, p, area->block, a, above.block, b);
         rest &= rest - 1;
     }
 }
 
-// Unites the last cell of row r of block `left` with the first cell of row s of block `right`.
-TMAP_DEVICE void tmapi_label_side(const tmapi_label_job *job, tmap_u32 left, tmap_u32 r,
-                                  tmap_u32 right, tmap_u32 s) {
-    const tmap_u32 a = job->edge[((tmap_u64)left * 2 + 1) * job->rows + r];
-    const tmap_u32 b = job->edge[(tmap_u64)right * 2 * job->rows + s];
-    if (a == TMAPI_LABEL_NONE || b == TMAPI_LABEL_NONE) return;
-    if (job->type != TMAP_RASTER_MASK) {
-        const tmap_u64 x = (tmap_u64)(right % job->bx) * TMAPI_LABEL_CELLS;
-        const tmap_u64 y = (tmap_u64)(left / job->bx) * job->rows + r;
-        const tmap_u64 z = (tmap_u64)(right / job->bx) * job->rows + s;
-        int ok;
-        if (tmapi_label_value(job, y * job->pitch + x - 1, job->type, &ok) !=
-            tmapi_label_value(job, z * job->pitch + x, job->type, &ok))
-            return;
+// Appends the first cell of row r of a block and a cell of the block to its left: that of the same
+// row, of the row above (kind 1) or below (2); none (3). Collective for the warp; any r.
+TMAP_DEVICE void tmapi_label_side(const tmapi_label_job *job, const tmapi_label_area *area,
+                                  tmap_u32 r, tmap_u32 kind, tmapi_label_pairs *p) {
+    const tmap_u32 by = kind == 1 ? ~0u : kind == 2, s = r + by, rows = job->rows;
+    const tmap_u32 block = area->block - 1 + (s == rows ? job->bx : s > rows ? 0u - job->bx : 0);
+    const tmap_u64 y = area->y + r, z = y + (kind == 1 ? ~0ull : kind == 2);
+    tmap_u32 a = TMAPI_LABEL_NONE, b = TMAPI_LABEL_NONE;
+    if (kind < 3 && y < job->height && z < job->height) {
+        a = job->edge[((tmap_u64)block * 2 + 1) * rows + (s & (rows - 1))];
+        b = job->edge[(tmap_u64)area->block * 2 * rows + r];
+        if (job->type != TMAP_RASTER_MASK && a != TMAPI_LABEL_NONE && b != TMAPI_LABEL_NONE) {
+            int ok;
+            if (tmapi_label_value(job, z * job->pitch + area->x - 1, job->type, &ok) !=
+                tmapi_label_value(job, y * job->pitch + area->x, job->type, &ok))
+                a = TMAPI_LABEL_NONE;
+        }
     }
-    tmapi_label_codes_unite(job, left, a, right, b);
+    tmapi_label_pair(job, p, block, a, area->block, b);
 }
-
-#define TMAPI_LABEL_UNITE_WARPS 4u
 
 // Unites a block with the blocks above it and to its left.
 static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
     tmapi_label_unite_kernel(tmapi_label_job job) {
+    __shared__ tmap_u64 queue[TMAPI_LABEL_UNITE_WARPS * 64], recent[TMAPI_LABEL_UNITE_WARPS * 32];
     const tmapi_label_area a = tmapi_label_area_here(&job);
-    const tmap_u32 part = 0xffu << threadIdx.x / 32 * 8, last = job.rows - 1;
-    const int eight = job.eight;
+    const tmap_u32 part = 0xffu << threadIdx.x / 32 * 8, kinds = job.eight ? 3 : 1;
+    tmapi_label_pairs p = {queue + threadIdx.x / 32 * 64, 0, recent};
+    recent[threadIdx.x] = 0; // no pair
+    __syncthreads();
     if (a.y) {
         tmapi_label_row up, low;
         tmapi_label_touch t;
@@ -120,35 +156,27 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_UNITE_WARPS * 32)
         if (job.type == TMAP_RASTER_MASK) {
             up.starts = up.in & ~tmapi_label_from_left(up.in, job.last);
             low.starts = low.in & ~tmapi_label_from_left(low.in, job.last);
-            t = tmapi_label_touch_mask(&up, &low, eight, job.last);
+            t = tmapi_label_touch_mask(&up, &low, job.eight, job.last);
         } else {
             const tmap_xy64 from = {a.x, a.y};
             tmap_u32 same[1][3];
             tmapi_label_values(&job, from, 1, &low, same, 1);
             up.starts = job.starts[at - job.words];
-            t = tmapi_label_touch_values(&low, same[0], eight);
+            t = tmapi_label_touch_values(&low, same[0], job.eight);
         }
         tmapi_label_slots(&up, &low, 0, 0);
-        tmapi_label_edge(&job, &a, &up, &low, t.straight & part, 0, 0);
-        if (eight) {
-            tmapi_label_edge(&job, &a, &up, &low, t.left & part, 1, 0);
-            tmapi_label_edge(&job, &a, &up, &low, t.right & part, 0, 1);
-        }
-        if (eight && threadIdx.x == 0) {
-            const tmap_u32 above = a.block - job.bx;
-            if (a.column) tmapi_label_side(&job, above - 1, last, a.block, 0);
-            if (a.column + 1 < job.bx) tmapi_label_side(&job, a.block, 0, above + 1, last);
+#pragma unroll 1
+        for (tmap_u32 k = 0; k < kinds; ++k) {
+            const tmap_u32 rest = k == 0 ? t.straight : k == 1 ? t.left : t.right;
+            tmapi_label_edge(&job, &a, &up, &low, rest & part, (int)k, &p);
         }
     }
-    if (a.column == 0) return;
-    for (tmap_u32 r = threadIdx.x; r < job.rows && a.y + r < job.height;
-         r += TMAPI_LABEL_UNITE_WARPS * 32) {
-        tmapi_label_side(&job, a.block - 1, r, a.block, r);
-        if (!eight) continue;
-        if (r) tmapi_label_side(&job, a.block - 1, r - 1, a.block, r);
-        if (r < last && a.y + r + 1 < job.height)
-            tmapi_label_side(&job, a.block - 1, r + 1, a.block, r);
-    }
+    if (a.column)
+        for (tmap_u32 i = threadIdx.x; i - threadIdx.x % 32 < job.rows * kinds; i += blockDim.x) {
+            const tmap_u32 kind = i / job.rows;
+            tmapi_label_side(&job, &a, i & (job.rows - 1), kind < kinds ? kind : 3, &p);
+        }
+    while (p.count) tmapi_label_flush(&job, &p);
 }
 
 // Position of a node's number in its row, among the bits of the block. row: the block's first.
@@ -162,10 +190,7 @@ static __global__ void __launch_bounds__(128) tmapi_label_roots_kernel(tmapi_lab
     const tmap_u32 used = job.used[a.block];
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
         const tmap_u32 node = a.block * job.nodes + i;
-        volatile const tmap_u32 *p = job.parent;
-        tmap_u32 root = node, up;
-        while ((up = p[root]) != root) root = up;
-        job.parent[node] = root;
+        const tmap_u32 root = tmapi_forest_root(job.parent, node);
         if (root != node) {
             const tmap_u32 at =
                 tmapi_label_place(&job, job.key[node], tmapi_label_row_of(&job, &a, 0));
@@ -283,11 +308,10 @@ TMAP_DEVICE tmap_u64 tmapi_label_gapped(const tmapi_label_job *job, tmap_u64 y, 
     return ((y * job->bx + column) << job->shift) + number + 1;
 }
 TMAP_DEVICE void tmapi_label_roots_of(const tmapi_label_job *job, const tmapi_label_room *room,
-                                      const int wide) {
-    const tmap_u32 used = job->used[blockIdx.x];
+                                      tmap_u32 block, const int wide) {
+    const tmap_u32 used = job->used[block];
     for (tmap_u32 i = threadIdx.x; i < used; i += blockDim.x) {
-        tmap_u32 root = blockIdx.x * job->nodes + i, up;
-        while ((up = job->parent[root]) != root) root = up;
+        const tmap_u32 root = tmapi_forest_root(job->parent, block * job->nodes + i);
         const tmap_u64 key = job->key[root];
         tmapi_label_put(room->nodes, i,
                         tmapi_label_gapped(job, key >> 32, (tmap_u32)key / 1024, key & 1023), wide);
@@ -334,7 +358,8 @@ TMAP_DEVICE void tmapi_label_four(const tmapi_label_room *room, uint4 word, tmap
 
 TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, const int wide,
                                    const int roots) {
-    const tmapi_label_area a = tmapi_label_area_here(job);
+    const tmap_u32 parts = roots ? 2 : 1, r0 = blockIdx.x % parts * (job->rows / parts);
+    const tmapi_label_area a = tmapi_label_area_of(job, blockIdx.x / parts);
     const tmap_u32 lane = threadIdx.x % 32, size = wide ? 8 : 4;
     const tmapi_label_room room = tmapi_label_rooms(job, memory, wide, roots);
     const tmap_u64 cells = job->width * job->height;
@@ -345,13 +370,13 @@ TMAP_DEVICE void tmapi_label_write(const tmapi_label_job *job, uint4 *memory, co
             (own + 1 < job->images ? tmapi_label_before_image(job, own + 1) : *job->scan.total) -
             tmapi_label_before_image(job, own);
     if (roots)
-        tmapi_label_roots_of(job, &room, wide);
+        tmapi_label_roots_of(job, &room, a.block, wide);
     else {
         tmapi_label_dead(job, room.dead);
         tmapi_label_bases(job, &room, wide);
     }
     __syncthreads();
-    for (tmap_u32 r = threadIdx.x / 32; r < job->rows && a.y + r < job->height;
+    for (tmap_u32 r = r0 + threadIdx.x / 32; r < r0 + job->rows / parts && a.y + r < job->height;
          r += blockDim.x / 32) {
         const tmap_u64 y = a.y + r, width = TMAPI_LABEL_CELLS >> job->beside;
         const tmap_u64 at =
@@ -403,7 +428,7 @@ static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS_WIDE * 32)
     tmapi_label_write(&job, tmapi_label_memory, 1, 0);
 }
 
-// The same for labels with gaps.
+// The same for labels with gaps: a block of threads has half of the rows of a block.
 static __global__ void __launch_bounds__(TMAPI_LABEL_WRITE_WARPS * 32)
     tmapi_label_write_roots_kernel(tmapi_label_job job) {
     extern __shared__ uint4 tmapi_label_memory[];
@@ -486,7 +511,9 @@ static inline tmapi_label_steps tmapi_label_steps_of(const tmap_label_plan *plan
          {(const void *)tmapi_label_roots_kernel, {dense, 128, 0}},
          tmapi_label_sum_step(&job->scan),
          {(const void *)tmapi_label_name_kernel, {dense, 128, 0}},
-         {write, {blocks, 32 * warps, tmapi_label_write_bytes(job, warps, plan->roots)}}}};
+         {write,
+          {plan->roots ? 2 * blocks : blocks, 32 * warps,
+           tmapi_label_write_bytes(job, warps, plan->roots)}}}};
     if (plan->roots) steps.step[3].shape.grid = 0;
     return steps;
 }

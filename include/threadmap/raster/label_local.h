@@ -139,31 +139,26 @@ TMAP_DEVICE void tmapi_label_join(unsigned short *parents, const tmapi_label_row
     if (lane) parents[row->slot] = lanes ? parents[run] : (unsigned short)run;
 }
 
-// The root of a slot. Shortens the path to it.
-TMAP_DEVICE tmap_u32 tmapi_label_root(volatile unsigned short *parents, tmap_u32 slot) {
-    for (;;) {
-        const tmap_u32 parent = parents[slot];
-        tmap_u32 next;
-        if (parent == slot) return slot;
-        next = parents[parent];
-        if (next == parent) return parent;
-        parents[slot] = (unsigned short)next;
-        slot = next;
-    }
-}
-
-// Joins the trees of two slots. The lower of the two roots is the new root.
+// Joins the trees of two slots. Climbs from the one with the higher parent, and shortens its path,
+// until that one is a root, which then points to the other one's parent.
 TMAP_DEVICE void tmapi_label_unite(unsigned short *parents, tmap_u32 a, tmap_u32 b) {
+    volatile unsigned short *p = parents;
     for (;;) {
-        tmap_u32 old, high, *pair;
-        a = tmapi_label_root(parents, a), b = tmapi_label_root(parents, b);
-        if (a == b) return;
-        high = a > b ? a : b, b = a > b ? b : a, a = high;
-        pair = (tmap_u32 *)parents + a / 2;
-        old = *(volatile tmap_u32 *)pair;
-        if (((a & 1 ? old >> 16 : old) & 0xffff) != a) continue;
-        high = a & 1 ? (old & 0xffff) | b << 16 : (old & 0xffff0000u) | b;
-        if (atomicCAS(pair, old, high) == old) return;
+        const tmap_u32 of_a = p[a], of_b = p[b], up = of_a > of_b ? of_a : of_b;
+        const tmap_u32 low = of_a ^ of_b ^ up, high = of_a > of_b ? a : b;
+        if (of_a == of_b) return;
+        if (up == high) {
+            tmap_u32 *pair = (tmap_u32 *)parents + up / 2, old = *(volatile tmap_u32 *)pair;
+            const tmap_u32 shift = up % 2 * 16;
+            if ((old >> shift & 0xffff) == up &&
+                atomicCAS(pair, old, old ^ (up ^ low) << shift) == old)
+                return;
+            a = up, b = low;
+        } else {
+            const tmap_u32 next = p[up];
+            if (next != up) p[high] = (unsigned short)next;
+            a = next, b = low;
+        }
     }
 }
 

@@ -227,13 +227,17 @@ TMAP_FN int tmap_label_images_plan_of(const tmap_raster_map *map, tmap_u64 image
 
 #if TMAP_CUDA && !TMAP_NVRTC
 
-TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
+TMAP_DEVICE tmapi_label_area tmapi_label_area_of(const tmapi_label_job *job, tmap_u32 block) {
     tmapi_label_area a;
-    a.block = blockIdx.x, a.column = a.block % job->bx, a.band = a.block / job->bx;
+    a.block = block, a.column = a.block % job->bx, a.band = a.block / job->bx;
     a.image = job->images > 1 ? a.band / job->bands << job->beside : 0;
     a.x = a.column * TMAPI_LABEL_CELLS;
     a.y = (job->images > 1 ? a.band % job->bands : a.band) * job->rows;
     return a;
+}
+
+TMAP_DEVICE tmapi_label_area tmapi_label_area_here(const tmapi_label_job *job) {
+    return tmapi_label_area_of(job, blockIdx.x);
 }
 
 // Row r of a block, counted over all images.

@@ -74,10 +74,10 @@ typedef struct tmap_near_plan {
 #define TMAPI_NEAR_WARPS (TMAP_NEAR_THREADS / 32)
 
 // Bytes of dynamic shared memory of a warp and of a block: a leaf's points and the queue, with the
-// points' numbers; the leaf's box.
+// points' numbers; the leaf's box; where the warp is.
 TMAP_FN tmap_u32 tmapi_near_shared_warp(tmap_u32 d, tmap_u32 size) {
     return (TMAP_NEAR_LEAF + TMAPI_NEAR_QUEUE) * (d * size + 4) +
-           (2 * TMAP_PAIRS_D_MAX + 4) * 4; // a multiple of 16
+           (2 * TMAP_PAIRS_D_MAX + 12) * 4; // a multiple of 16
 }
 TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
     return TMAPI_NEAR_WARPS * tmapi_near_shared_warp(d, size);
@@ -90,6 +90,9 @@ TMAP_FN tmap_u32 tmapi_near_shared(tmap_u32 d, tmap_u32 size) {
 #define TMAPI_NEAR_ITEMS 16384u
 #endif
 #define TMAPI_NEAR_PARTS 64u // of a leaf, at most
+#ifndef TMAPI_NEAR_ALONE
+#define TMAPI_NEAR_ALONE 16u // boxes of level 1 that a warp takes before others share them
+#endif
 
 // Units of a leaf. A graph's blocks have a leaf each.
 TMAP_FN tmap_u32 tmapi_near_plan_parts(tmap_u32 kind, tmap_u32 leaves) {
@@ -103,7 +106,7 @@ TMAP_FN tmap_u32 tmapi_near_plan_parts(tmap_u32 kind, tmap_u32 leaves) {
 
 TMAP_FN void tmapi_near_plan_items(tmap_near_plan *p) {
     const tmap_u32 leaves = tmapi_near_leaves(p->set.n);
-    const tmap_u64 n = p->others ? p->others : p->set.n, most = (1ull << 32) / (n + 4096);
+    const tmap_u64 n = p->others ? p->others : p->set.n, most = (1ull << 32) / (n + 16384);
     p->parts = tmapi_near_plan_parts(p->kind, leaves);
     const tmap_u32 units = leaves * p->parts, turn = TMAPI_NEAR_WARPS * TMAPI_NEAR_ITEMS;
     p->run = units / turn + (units % turn != 0);
@@ -208,6 +211,13 @@ typedef struct tmap_near {
 // that may be near the leaf's box enter the warp's queue.
 // A full queue is worked off: all its points with all points of the leaf.
 
+// Where a warp is on levels 2 and 3, in shared memory.
+typedef struct tmapi_near_walk {
+    tmap_u32 some[2], group[2]; // which boxes of the level's group are left; the groups
+    tmap_u32 top;               // the next group of level 3
+    tmap_u32 turn, unused[2];   // boxes of level 0 that have been dealt
+} tmapi_near_walk;
+
 typedef struct tmapi_near {
     const tmap_near_plan *plan;
     tmap_near how;
@@ -216,12 +226,16 @@ typedef struct tmapi_near {
     unsigned char *rows, *queue;       // shared: the leaf's points, the queue, by coordinates
     tmap_u32 *row_number, *number;     // their numbers
     tmap_near_box *box;                // shared: the leaf's
+    tmapi_near_walk *walk;             // shared
     tmap_u32 leaf, have;               // points in the queue
     tmap_u32 me;                       // this warp among all that share the leaf
-    tmap_u32 turn;                     // boxes that have been dealt to them
+    tmap_u32 turn;                     // boxes of level 1 that have been dealt to them
+    tmap_u32 help, share, round;       // 1: warps of the block share leaves; see tmapi_near_turn
+    int deals;                         // a constant, 1: boxes of level 1 are dealt
     int both;                          // a constant, 1: all other points, not only later leaves
-    tmap_u32 group[4], some[4];        // of each level: its group, and which boxes of it are left
-    tmap_u32 top;                      // the next group of the highest level
+    tmap_u32 group[2], some[2];        // of levels 0 and 1, as in tmapi_near_walk
+    tmap_u32 count;                    // of the group of level 0: points of the lane's box,
+    const unsigned char *at;           // the lane's point of the first box
     // Of near_groups.h, else parent is 0, a constant: the forest, which boxes are one group, the
     // first places of the leaf's parts, as bits, and their root, if they have one; and the looks
     // until the next one that tests the leaf's points.
@@ -233,17 +247,17 @@ typedef struct tmapi_near {
 // 1 if node a is before node b.
 TMAP_DEVICE int tmapi_near_earlier(const void *, tmap_u32 a, tmap_u32 b) { return a < b; }
 
-// Unites the leaf with box number b of a level, if it is one group and reach says ALL. Returns what
-// reach says, or NONE if the box needs no visit.
-TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, int says) {
+// Unites the leaf with box number b of a level, if it is one group and all of it is near. Returns 0
+// if the box needs no visit.
+TMAP_DEVICE int tmapi_near_link_box(tmapi_near *s, tmap_u32 level, tmap_u32 b, int all) {
     const tmap_u32 first = b << 5 * (level + 1);
-    if (!s->solid[s->plan->mine.level[level] * 32 + b]) return says;
-    if (tmapi_forest_root(s->parent, first) == s->root) return TMAP_NEAR_NONE;
-    if (says != TMAP_NEAR_ALL) return says;
+    if (!s->solid[s->plan->mine.level[level] * 32 + b]) return 1;
+    if (tmapi_forest_root(s->parent, first) == s->root) return 0;
+    if (!all) return 1;
     for (tmap_u32 left = s->parts; left; left &= left - 1)
         tmapi_forest_unite(s->parent, s->leaf * 32 + (tmap_u32)__ffs((int)left) - 1, first,
                            tmapi_near_earlier, 0);
-    return TMAP_NEAR_NONE;
+    return 0;
 }
 
 // Coordinates of row y of the leaf.
@@ -277,43 +291,60 @@ TMAP_DEVICE tmap_u32 tmapi_near_meet(const tmapi_near *s, tmap_u32 level, tmap_u
     return kept;
 }
 
+// Sets what is known of a group of level 0.
+TMAP_DEVICE void tmapi_near_open(tmapi_near *s, tmap_u32 group, tmap_u32 some, tmap_u32 count) {
+    const tmap_u32 d = s->how.points.d, size = s->how.points.size;
+    s->group[0] = group, s->some[0] = some, s->count = count;
+    s->at = s->other + group * (tmap_u64)(32 * tmapi_near_leaf_bytes(d, size)) +
+            threadIdx.x % 32 * size;
+}
+
 // Looks at the boxes of a group, a lane each: those that may be near are left to be visited. Not
-// left are boxes that do not exist, are earlier, or were added as a whole. If several warps share a
-// leaf, they take the boxes of level 0 in turn. Collective for the warp.
+// left are boxes that do not exist, are earlier, or were added as a whole. Warps that share the
+// boxes of level 0 take them in turn. Collective for the warp.
 // For groups: a leaf whose points are far from each other, as where the order leaves a cluster, has
 // a box that meets very many boxes which none of its points is near. So where a look finds many,
 // the leaf's points are tested now and then; and at each look as long as that leaves less than
 // half.
 TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) {
-    const tmap_u32 span = 1u << 5 * level, b = group * 32 + threadIdx.x % 32;
+    const tmap_u32 lane = threadIdx.x % 32, b = group * 32 + lane, first = b << 5 * level;
+    const tmap_u32 last = first | ((1u << 5 * level) - 1); // leaves
     const tmap_near_box box =
-        tmapi_near_box_of(s->other, &s->plan->other, s->how.points.d, level, b);
-    const int later = s->both || s->plan->others || b * span > s->leaf;
-    const int own = level == 0 || s->plan->parts == 1; // the box is this warp's alone
-    int says = TMAP_NEAR_NONE;
-    if (box.count && (later || (b + 1) * span > s->leaf + 1))
-        says = s->how.reach(s->job, s->box, &box);
+        tmapi_near_box_in(s->other, &s->plan->other, s->how.points.d, level, group, lane);
+    const int after = s->both || s->plan->others ? -1 : (int)s->leaf, later = (int)first > after;
+    const int alone = level == 0 || s->plan->parts == 1; // the box is this warp's
+    const int says = s->how.reach(s->job, s->box, &box);
+    int may = says & 1 && box.count && (int)last > after, all = may && says >> 1 & 1;
     if (s->parent && level <= 1) {
-        const tmap_u32 some = __ballot_sync(0xffffffffu, says == TMAP_NEAR_SOME);
-        const tmap_u32 found = (tmap_u32)__popc(some);
+        const tmap_u32 maybe = __ballot_sync(0xffffffffu, may & ~all);
+        const tmap_u32 found = (tmap_u32)__popc(maybe);
         if (found > TMAPI_NEAR_MANY && s->wait-- == 0) {
-            const tmap_u32 kept = tmapi_near_meet(s, level, group, some);
-            if ((some & ~kept) >> threadIdx.x % 32 & 1) says = TMAP_NEAR_NONE;
+            const tmap_u32 kept = tmapi_near_meet(s, level, group, maybe);
+            may &= ~((maybe & ~kept) >> lane);
             s->wait = 2 * (tmap_u32)__popc(kept) > found ? TMAPI_NEAR_WAIT : 0;
         }
     }
-    if (level == 0 && s->plan->parts > 1) {
-        const tmap_u32 turn = tmapi_warp_place(threadIdx.x % 32, &s->turn, says != TMAP_NEAR_NONE);
-        if ((turn & (s->plan->parts - 1)) != s->me) says = TMAP_NEAR_NONE;
+    const tmap_u32 dealt = s->deals ? TMAPI_NEAR_WARPS : 1; // warps that are dealt boxes of level 1
+    if (level == 0 && s->plan->parts > dealt) {
+        tmap_u32 turn = s->walk->turn;
+        const tmap_u32 mine = tmapi_warp_place(lane, &turn, may) & (s->plan->parts / dealt - 1);
+        if (lane == 0) s->walk->turn = turn;
+        may = may && mine == s->me / dealt, all = may && all;
     }
-    if (s->how.bulk && own && later && says == TMAP_NEAR_ALL) {
-        s->how.bulk(s->job, s->accumulator, s->box, &box);
-        says = TMAP_NEAR_NONE;
+    if (s->how.bulk && later && all) {
+        if (level == 0 || s->me == 0) s->how.bulk(s->job, s->accumulator, s->box, &box);
+        may = 0;
     }
-    if (s->parent && level < 3 && own && later && says != TMAP_NEAR_NONE)
-        says = tmapi_near_link_box(s, level, b, says);
-    s->group[level] = group;
-    s->some[level] = __ballot_sync(0xffffffffu, says != TMAP_NEAR_NONE);
+    if (s->parent && level < 3 && alone && later && may)
+        may = tmapi_near_link_box(s, level, b, all);
+    const tmap_u32 some = __ballot_sync(0xffffffffu, may);
+    if (level == 0)
+        tmapi_near_open(s, group, some, box.count);
+    else if (level == 1)
+        s->group[1] = group, s->some[1] = some;
+    else if (lane == 0)
+        s->walk->group[level - 2] = group, s->walk->some[level - 2] = some;
+    __syncwarp();
 }
 
 // Moves the points behind a batch to the front of the queue.
@@ -328,39 +359,77 @@ TMAP_DEVICE void tmapi_near_keep(tmapi_near *s) {
     __syncwarp();
 }
 
-// Takes the first box that is left of a level: returns its number.
-TMAP_DEVICE tmap_u32 tmapi_near_take_box(tmapi_near *s, tmap_u32 level) {
-    const tmap_u32 lane = (tmap_u32)__ffs((int)s->some[level]) - 1;
-    s->some[level] &= s->some[level] - 1;
-    return s->group[level] * 32 + lane;
+// Reads the lane's point of box `of` of the group.
+TMAP_DEVICE tmap_u32 tmapi_near_read(const tmapi_near *s, tmap_u32 of, tmapi_pairs_point *point) {
+    const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
+    const unsigned char *from = s->at + of * (tmap_u64)tmapi_near_leaf_bytes(d, size);
+    tmapi_near_copy(d, point->bytes, size, from, TMAP_NEAR_LEAF * size, size);
+    if (s->parent) return (s->group[0] * 32 + of) * 32 + lane;
+    return *(const tmap_u32 *)(from + 32 * d * size - lane * (size - 4));
 }
 
-// Adds the points of a leaf that may be near to the queue, or to the accumulator those that are
-// near all of the leaf. Collective for the warp.
-TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf) {
+// Adds the points of the group's boxes that may be near to the queue, or to the accumulator those
+// that are near all of the leaf, until the queue is full. Collective for the warp.
+TMAP_DEVICE void tmapi_near_push(tmapi_near *s) {
     const tmap_u32 lane = threadIdx.x % 32, d = s->how.points.d, size = s->how.points.size;
-    const tmap_u32 count = tmapi_near_count_of(s->other, &s->plan->other, d, leaf);
-    const tmap_u32 number =
-        s->parent ? leaf * 32 + lane : tmapi_near_number(s->other, s->how.points, leaf, lane);
-    tmapi_pairs_point point;
-    tmap_near_box box;
-    tmapi_near_point(s->other, s->how.points, leaf, lane, point.bytes);
-    tmapi_near_box_make(&box, point.bytes, d, size);
-    const int says = s->how.reach(s->job, s->box, &box);
-    int in = (lane < count) & (says != TMAP_NEAR_NONE);
-    if (s->how.bulk && in && says == TMAP_NEAR_ALL) {
-        s->how.bulk(s->job, s->accumulator, s->box, &box);
-        in = 0;
+    const tmap_near_box own = *s->box; // in registers
+    tmapi_pairs_point next;
+    tmap_u32 of = (tmap_u32)__ffs((int)s->some[0]) - 1, after = 0;
+    if (s->some[0]) after = tmapi_near_read(s, of, &next);
+    TMAPI_NO_UNROLL
+    while (s->some[0] && s->have < TMAPI_NEAR_BATCH) {
+        const tmap_u32 count = __shfl_sync(0xffffffffu, s->count, (int)of), number = after;
+        const tmapi_pairs_point point = next;
+        tmap_near_box box;
+        s->some[0] &= s->some[0] - 1;
+        if (s->some[0]) of = (tmap_u32)__ffs((int)s->some[0]) - 1;
+        after = tmapi_near_read(s, of, &next); // while the present box is tested
+        tmapi_near_box_make(&box, point.bytes, d, size);
+        const int says = s->how.reach(s->job, &own, &box);
+        const int whole = s->how.bulk && says >> 1 & 1;
+        int in = lane < count && says & 1 && !whole;
+        if (whole && lane < count) s->how.bulk(s->job, s->accumulator, &own, &box);
+        if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
+        const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
+        if (in) {
+            const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
+            tmapi_near_copy(d, s->queue + at * size, TMAPI_NEAR_QUEUE * size, point.bytes, size,
+                            size);
+            s->number[at] = number;
+        }
+        s->have += __popc(hits);
     }
-    if (s->parent && in) in = tmapi_forest_root(s->parent, number) != s->root;
-    const tmap_u32 hits = __ballot_sync(0xffffffffu, in);
-    if (in) {
-        const tmap_u32 at = s->have + __popc(hits & ((1u << lane) - 1));
-        tmapi_near_copy(d, s->queue + at * size, TMAPI_NEAR_QUEUE * size, point.bytes, size, size);
-        s->number[at] = number;
-    }
-    s->have += __popc(hits);
     __syncwarp();
+}
+
+// Looks at the next group of the lowest level that has one, unless it is another warp's. Returns 0
+// at the end. Collective for the warp.
+TMAP_DEVICE int tmapi_near_descend(tmapi_near *s) {
+    tmapi_near_walk *w = s->walk;
+    if (s->some[1]) {
+        const tmap_u32 of = (tmap_u32)__ffs((int)s->some[1]) - 1, turn = s->turn;
+        if (s->help && !s->share && turn == TMAPI_NEAR_ALONE) return 0;
+        const tmap_u32 parts = s->help ? TMAPI_NEAR_WARPS : s->plan->parts;
+        const int mine = ((turn ^ s->me) & (parts - 1) & (TMAPI_NEAR_WARPS - 1)) == 0;
+        s->some[1] &= s->some[1] - 1, s->turn = turn + 1;
+        if (!s->deals || (s->help ? !s->share || (mine && turn >= TMAPI_NEAR_ALONE) : mine))
+            tmapi_near_look(s, 0, s->group[1] * 32 + of);
+        return 1;
+    }
+    const tmap_u32 level = w->some[0] ? 2 : w->some[1] ? 3 : 4;
+    tmap_u32 group = w->top;
+    if (level == 4 && group >= s->plan->other.high) return 0;
+    const tmap_u32 left = level == 4 ? 0 : w->some[level - 2];
+    if (level < 4) group = w->group[level - 2] * 32 + (tmap_u32)__ffs((int)left) - 1;
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        if (level == 4)
+            w->top = group + 1;
+        else
+            w->some[level - 2] = left & (left - 1);
+    }
+    tmapi_near_look(s, level - 1, group);
+    return 1;
 }
 
 // Continues through all points that may be near the leaf until the queue is full. Returns how many
@@ -369,27 +438,13 @@ TMAP_DEVICE void tmapi_near_push(tmapi_near *s, tmap_u32 leaf) {
 TMAP_DEVICE tmap_u32 tmapi_near_next(tmapi_near *s) {
     if (s->have >= TMAPI_NEAR_BATCH) tmapi_near_keep(s);
     TMAPI_NO_UNROLL
-    for (;;) {
-        if (s->some[0]) {
-            tmapi_near_push(s, tmapi_near_take_box(s, 0));
-            if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
-        } else if (s->some[1]) {
-            tmapi_near_look(s, 0, tmapi_near_take_box(s, 1));
-        } else if (s->some[2]) {
-            tmapi_near_look(s, 1, tmapi_near_take_box(s, 2));
-        } else if (s->some[3]) {
-            tmapi_near_look(s, 2, tmapi_near_take_box(s, 3));
-        } else if (s->plan->other.high ? s->top < s->plan->other.high : s->top < 1) {
-            if (s->plan->other.high)
-                tmapi_near_look(s, 3, s->top++);
-            else
-                s->group[3] = 0, s->some[3] = s->plan->other.top, s->top = 1;
-        } else {
-            const tmap_u32 rest = s->have;
-            s->have = 0;
-            return rest;
-        }
-    }
+    do {
+        tmapi_near_push(s);
+        if (s->have >= TMAPI_NEAR_BATCH) return TMAPI_NEAR_BATCH;
+    } while (tmapi_near_descend(s));
+    const tmap_u32 rest = s->have;
+    s->have = 0;
+    return rest;
 }
 
 // Takes `per` points of each lane, a constant, from point `first` of the queue on. Returns which of
@@ -411,12 +466,13 @@ TMAP_DEVICE tmap_u32 tmapi_near_fetch(const tmapi_near *s, tmap_u32 first, tmap_
 
 // 1 in the warp that forms the pairs of a leaf with itself, which are not in the queue.
 TMAP_DEVICE int tmapi_near_own(const tmapi_near *s) {
-    return !s->both && !s->plan->others && (s->leaf & (s->plan->parts - 1)) == s->me;
+    return !s->both && !s->plan->others && (s->leaf & (s->plan->parts - 1)) == s->me && !s->share;
 }
 
-// Sets up what all leaves of a launch share. Collective for nothing.
+// Sets up what all leaves of a launch share. help, a constant: 1: the engine takes units by
+// tmapi_near_turn. Collective for nothing.
 TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near how,
-                                        void *accumulator, void *job) {
+                                        void *accumulator, void *job, int help) {
     const tmap_u32 bytes = how.points.d * how.points.size, warp = threadIdx.x / 32;
     unsigned char *memory =
         tmapi_pairs_memory() + warp * tmapi_near_shared_warp(how.points.d, how.points.size);
@@ -427,15 +483,21 @@ TMAP_DEVICE tmapi_near tmapi_near_begin(const tmap_near_plan *plan, tmap_near ho
     s.rows = memory, s.queue = memory + TMAP_NEAR_LEAF * bytes;
     s.row_number = (tmap_u32 *)(s.queue + TMAPI_NEAR_QUEUE * bytes);
     s.number = s.row_number + TMAP_NEAR_LEAF;
-    s.box = (tmap_near_box *)(s.number + TMAPI_NEAR_QUEUE);
-    s.leaf = s.have = s.turn = s.me = s.top = s.wait = 0, s.both = 0;
+    s.walk = (tmapi_near_walk *)(s.number + TMAPI_NEAR_QUEUE);
+    s.box = (tmap_near_box *)(s.walk + 1);
+    s.leaf = s.have = s.turn = s.me = s.count = s.wait = 0, s.both = 0;
+    s.group[0] = s.group[1] = s.some[0] = s.some[1] = 0;
+    s.deals = help, s.help = help && plan->parts == 1, s.share = s.round = 0, s.at = 0;
     s.parent = 0, s.solid = 0, s.parts = 0, s.root = 0;
     return s;
 }
 
-// The leaf of unit k of an item, or one behind all.
+// The leaf of unit k of an item, or one behind all. If the block's warps help each other, the
+// item's leaves are far apart, because leaves with much work lie together.
 TMAP_DEVICE tmap_u32 tmapi_near_unit(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
-    const tmap_u32 unit = item * s->plan->run + k, parts = s->plan->parts;
+    const tmap_u32 parts = s->plan->parts;
+    if (s->help) return k * (tmap_u32)s->plan->items + item;
+    const tmap_u32 unit = item * s->plan->run + k;
     s->me = unit & (parts - 1);
     return unit >> __popc(parts - 1);
 }
@@ -446,21 +508,49 @@ TMAP_DEVICE int tmapi_near_take(tmapi_near *s, tmap_u32 item, tmap_u32 k) {
     const tmap_u32 size = s->how.points.size, lane = threadIdx.x % 32;
     const tmap_u32 leaf = tmapi_near_unit(s, item, k);
     tmapi_pairs_point point;
+    s->have = s->turn = s->some[0] = s->some[1] = 0;
     if (leaf >= tmapi_near_leaves(s->plan->set.n)) return 0;
     __syncwarp(); // the last leaf has been worked off
-    s->leaf = leaf;
-    s->wait = TMAPI_NEAR_WAIT;
-    s->have = s->turn = s->some[0] = s->some[1] = s->some[2] = s->some[3] = 0;
-    s->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier groups have earlier leaves
+    s->leaf = leaf, s->wait = TMAPI_NEAR_WAIT;
+    if (lane == 0) { // at the only box of level 2, or at the groups of level 3
+        const tmapi_near_layout *o = &s->plan->other;
+        s->walk->some[0] = 0, s->walk->some[1] = o->high ? 0 : o->top, s->walk->group[1] = 0;
+        s->walk->top = s->both || s->plan->others ? 0 : leaf >> 20; // earlier ones: earlier leaves
+        s->walk->turn = 0;
+    }
+    // All loads before the first store.
+    const tmap_u32 d = s->how.points.d, last = lane < 2 * d ? lane : 2 * d;
+    const tmap_u32 word = tmapi_near_box_word(s->mine, &s->plan->mine, d, leaf, last);
+    const tmap_u32 number = tmapi_near_number(s->mine, s->how.points, leaf, lane);
     tmapi_near_point(s->mine, s->how.points, leaf, lane, point.bytes);
-    tmapi_near_copy(s->how.points.d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes,
-                    size, size);
-    s->row_number[lane] = tmapi_near_number(s->mine, s->how.points, leaf, lane);
-    if (lane <= 2 * s->how.points.d)
-        tmapi_near_box_word(s->box, s->mine, &s->plan->mine, s->how.points.d, leaf, lane);
+    tmapi_near_copy(d, s->rows + lane * size, TMAP_NEAR_LEAF * size, point.bytes, size, size);
+    s->row_number[lane] = number;
+    float *bounds = lane % 2 ? s->box->high : s->box->low;
+    if (lane < 2 * d) bounds[lane / 2] = __uint_as_float(word);
+    if (lane == 2 * d) s->box->count = word;
     __syncwarp();
     return 1;
 }
+
+// Turns of an item: eight for each unit of a warp. In the first turn the warp takes the unit, with
+// TMAPI_NEAR_ALONE boxes of level 1 or fewer. In the next four turns the block's warps share the
+// other boxes of their units: share 1 goes on with the warp's own unit. Without help a unit has the
+// first turn alone: q steps by tmapi_near_turns. Returns 0 if the turn has no work. Collective for
+// the block.
+TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
+    __shared__ unsigned char more[2][TMAPI_NEAR_WARPS]; // of these units and, in turn, of the next
+    const tmap_u32 warp = threadIdx.x / 32, share = q % 8;
+    const tmap_u32 of = share ? (warp + share - 1) % TMAPI_NEAR_WARPS : warp;
+    if (share == 1) {
+        s->round ^= 1;
+        if (threadIdx.x % 32 == 0) more[s->round][warp] = s->some[1] != 0;
+        __syncthreads();
+    }
+    if (share > TMAPI_NEAR_WARPS || (share && !more[s->round][of])) return 0;
+    s->share = share, s->me = share ? share - 1 : 0;
+    return share == 1 || tmapi_near_take(s, item, q / 8 * TMAPI_NEAR_WARPS + of);
+}
+TMAP_DEVICE tmap_u32 tmapi_near_turns(const tmapi_near *s) { return s->help ? 1 : 8; }
 
 // 1 if a call of an engine of this kind fits the plan and the launch (only with -DTMAP_CHECK).
 TMAP_DEVICE int tmapi_near_check(const tmap_near_plan *plan, tmap_points points, tmap_u32 kind,
@@ -527,32 +617,59 @@ TMAP_DEVICE void tmapi_near_visit_full(const tmapi_near *s, tmap_pairs_visit vis
     for (; y < rows; ++y) tmapi_near_visit_rows(s, visit, y, 1, points, numbers);
 }
 
-// Visits the pairs of the lane's row with the first `many` points of the queue, or, if own, a
-// constant, is 1, with the rows behind it.
-TMAP_DEVICE void tmapi_near_visit_few(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 many,
-                                      int own) {
-    const tmap_u32 size = s->how.points.size, d = s->how.points.d, step = 16 / size;
-    const tmap_u32 lane = threadIdx.x % 32, stride = own ? TMAP_NEAR_LEAF : TMAPI_NEAR_QUEUE;
-    const unsigned char *from = own ? s->rows : s->queue;
-    const tmap_u32 *numbers = own ? s->row_number : s->number;
-    tmapi_pairs_row row;
+// Visits the pairs of the lane's row with `many` points of the queue from point q on, at most four
+// of floats or two of doubles.
+TMAP_DEVICE void tmapi_near_visit_some(const tmapi_near *s, tmap_pairs_visit visit,
+                                       const tmapi_pairs_row *row, tmap_u32 q, tmap_u32 many) {
+    const tmap_u32 size = s->how.points.size, d = s->how.points.d;
+    tmapi_value vector[TMAP_PAIRS_D_MAX];
     tmap_pair pair;
-    if (lane >= s->box->count) return;
-    tmapi_near_row(s, lane, row.bytes), row.set = 0;
-    pair.i = s->row_number[lane];
-    TMAPI_NO_UNROLL
-    for (tmap_u32 q = 0; q < many; q += step) {
-        tmapi_value vector[TMAP_PAIRS_D_MAX];
-        tmapi_near_copy(d, vector, 16, from + q * size, stride * size, 16);
+    pair.i = s->row_number[threadIdx.x % 32];
+    tmapi_near_copy(d, vector, 16, s->queue + q * size, TMAPI_NEAR_QUEUE * size, 16);
 #pragma unroll
-        for (tmap_u32 r = 0; r < step; ++r) {
-            tmapi_pairs_point point;
-            pair.j = numbers[q + r];
-            tmapi_near_copy(d, point.bytes, size, vector->bytes + r * size, 16, size);
-            if (q + r < many && (!own || q + r > lane))
-                visit(s->job, s->accumulator, pair, row.bytes, point.bytes);
-        }
+    for (tmap_u32 r = 0; r < 16 / size; ++r) {
+        tmapi_pairs_point point;
+        pair.j = s->number[q + r];
+        tmapi_near_copy(d, point.bytes, size, vector->bytes + r * size, 16, size);
+        if (r < many) visit(s->job, s->accumulator, pair, row->bytes, point.bytes);
     }
+}
+
+// Visits the pairs of the lane's row with the first `many` points of the queue.
+TMAP_DEVICE void tmapi_near_visit_few(const tmapi_near *s, tmap_pairs_visit visit, tmap_u32 many) {
+    const tmap_u32 step = 16 / s->how.points.size;
+    tmapi_pairs_row row;
+    tmap_u32 q = 0;
+    if (threadIdx.x % 32 >= s->box->count) return;
+    tmapi_near_row(s, threadIdx.x % 32, row.bytes), row.set = 0;
+    TMAPI_NO_UNROLL
+    for (; q + step <= many; q += step) tmapi_near_visit_some(s, visit, &row, q, step);
+    if (q < many) tmapi_near_visit_some(s, visit, &row, q, many - q);
+}
+
+// Visits the pairs of the lane's row and row y.
+TMAP_DEVICE void tmapi_near_visit_row(const tmapi_near *s, tmap_pairs_visit visit,
+                                      const tmapi_pairs_row *row, tmap_u32 y) {
+    const tmap_pair pair = {s->row_number[threadIdx.x % 32], s->row_number[y]};
+    tmapi_pairs_point other;
+    tmapi_near_row(s, y, other.bytes);
+    visit(s->job, s->accumulator, pair, row->bytes, other.bytes);
+}
+
+// Visits the pairs of a leaf with itself: of each row with the half of the rows that follow it; the
+// first row follows the last.
+TMAP_DEVICE void tmapi_near_visit_own(const tmapi_near *s, tmap_pairs_visit visit) {
+    const tmap_u32 lane = threadIdx.x % 32, count = s->box->count, half = count / 2;
+    tmapi_pairs_row row;
+    tmap_u32 y = lane;
+    if (lane >= count) return;
+    tmapi_near_row(s, lane, row.bytes), row.set = 0;
+    TMAPI_UNROLL_4
+    for (tmap_u32 k = 1; 2 * k < count; ++k) {
+        y = y + 1 < count ? y + 1 : 0;
+        tmapi_near_visit_row(s, visit, &row, y);
+    }
+    if (count % 2 == 0 && lane < half) tmapi_near_visit_row(s, visit, &row, lane + half);
 }
 
 // Visits all pairs of a leaf and what may be near it.
@@ -562,9 +679,9 @@ TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
         if (many == TMAPI_NEAR_BATCH)
             tmapi_near_visit_full(s, visit);
         else
-            tmapi_near_visit_few(s, visit, many, 0);
+            tmapi_near_visit_few(s, visit, many);
     }
-    if (tmapi_near_own(s)) tmapi_near_visit_few(s, visit, s->box->count, 1);
+    if (tmapi_near_own(s)) tmapi_near_visit_own(s, visit);
 }
 
 // Calls visit(job, 0, pair, a, b) once for every pair of the plan's share that reach does not rule
@@ -579,13 +696,13 @@ TMAP_DEVICE void tmapi_near_leaf(tmapi_near *s, tmap_pairs_visit visit) {
 TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
                                 tmap_pairs_visit visit, void *job) {
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 1);
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_each")) return;
     TMAPI_NO_UNROLL
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
-            if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, visit);
+        for (tmap_u32 q = 0; q < 2 * plan->run; q += tmapi_near_turns(&s))
+            if (tmapi_near_turn(&s, (tmap_u32)plan->first + t, q)) tmapi_near_leaf(&s, visit);
     }
 }
 
@@ -626,7 +743,7 @@ TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tm
                                 tmap_fold fold, tmap_fold_to to, void *job) {
     __shared__ tmapi_fold_words scratch[TMAPI_NEAR_WARPS];
     tmapi_fold_words sum;
-    tmapi_near s = tmapi_near_begin(plan, points, &sum, job);
+    tmapi_near s = tmapi_near_begin(plan, points, &sum, job, 1);
     const tmap_u32 bytes = fold.bytes;
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_EACH, "tmap_near_fold") ||
         !tmapi_fold_check(fold, "tmap_near_fold"))
@@ -637,8 +754,8 @@ TMAP_DEVICE void tmap_near_fold(const tmap_near_plan *plan, tmap_near points, tm
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {
         tmapi_fold_move(&sum, fold.zero, bytes);
         TMAPI_NO_UNROLL
-        for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
-            if (tmapi_near_take(&s, (tmap_u32)plan->first + t, k)) tmapi_near_leaf(&s, add);
+        for (tmap_u32 q = 0; q < 2 * plan->run; q += tmapi_near_turns(&s))
+            if (tmapi_near_turn(&s, (tmap_u32)plan->first + t, q)) tmapi_near_leaf(&s, add);
         tmap_fold_block(&sum, fold, job, scratch);
         const tmap_u64 group = t / TMAPI_NEAR_JOIN, from = group * TMAPI_NEAR_JOIN;
         const tmap_u64 left = plan->count - from, groups = tmapi_near_joins(plan);

@@ -293,7 +293,7 @@ TMAP_DEVICE void tmap_near_connect(const tmap_near_plan *plan, tmap_near points,
     if (plan->kind != TMAP_NEAR_KIND_GRAPH || !agree) return;
     out.number = choice.number, out.bytes = choice.bytes; // constants
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 0);
     s.both = 1;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {

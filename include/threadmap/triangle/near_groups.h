@@ -262,7 +262,7 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
     if (!tmapi_near_check(plan, points.points, TMAP_NEAR_KIND_GROUPS, "tmap_near_link")) return;
     if (plan->kind != TMAP_NEAR_KIND_GROUPS) return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 0);
     s.parent = (tmap_u32 *)nodes, s.solid = nodes + w.solid;
     TMAPI_NO_UNROLL
     for (tmap_u64 t = blockIdx.x; t < plan->count; t += gridDim.x) {
@@ -280,8 +280,13 @@ TMAP_DEVICE void tmap_near_link(const tmap_near_plan *plan, tmap_near points,
             s.row_number[lane] = part;
             __syncwarp();
             tmapi_near_link_root(&s);
-            if (plan->phase == 1) // only the next leaf is left
-                s.top = ~0u, s.group[0] = (s.leaf + 1) / 32, s.some[0] = 1u << (s.leaf + 1) % 32;
+            if (plan->phase == 1) { // only the next leaf is left
+                const tmap_u32 next = s.leaf + 1, d = points.points.d;
+                if (lane == 0) s.walk->some[1] = 0, s.walk->top = ~0u;
+                tmapi_near_open(&s, next / 32, 1u << next % 32,
+                                tmapi_near_count_of(s.mine, &plan->mine, d, next));
+                __syncwarp();
+            }
             TMAPI_NO_UNROLL
             for (tmap_u32 many; (many = tmapi_near_next(&s)) != 0;) {
                 tmap_u32 first = 0;

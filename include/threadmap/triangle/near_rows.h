@@ -77,7 +77,7 @@ TMAP_DEVICE void tmap_near_rows(const tmap_near_plan *plan, tmap_near points, tm
     if (!fits || plan->kind != TMAP_NEAR_KIND_ROWS || plan->shared < TMAP_NEAR_THREADS * bytes)
         return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, &sum, job);
+    tmapi_near s = tmapi_near_begin(plan, points, &sum, job, 0);
     s.both = 1;
     TMAPI_NO_UNROLL
     for (tmap_u32 t = blockIdx.x; t < plan->count; t += gridDim.x) {

@@ -213,7 +213,7 @@ TMAP_DEVICE void tmapi_near_list_leaf(tmapi_near *s, tmapi_near_listed *l) {
 TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
                                   tmap_near_choice choice, const tmap_near_list *list, void *job) {
     __shared__ tmap_u64 ticket, sums[TMAPI_NEAR_WARPS + 1];
-    const tmap_u32 warp = threadIdx.x / 32, all = plan->resident;
+    const tmap_u32 all = plan->resident;
     const tmap_u32 blocks = gridDim.x < all ? gridDim.x : all; // others would find no item
     tmap_u64 *state = (tmap_u64 *)list->workspace;
     tmap_near_list to = *list;
@@ -226,7 +226,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
     if (!tmapi_value_size_fits(choice.bytes, to.values)) to.values = 0;
     if (blockIdx.x >= blocks) return;
     points.bulk = 0;
-    tmapi_near s = tmapi_near_begin(plan, points, 0, job);
+    tmapi_near s = tmapi_near_begin(plan, points, 0, job, 0);
     tmapi_near_listed l = {choice, &to, 0, 0, 0};
     s.both = choice.both;
     for (;;) {
@@ -239,7 +239,7 @@ TMAP_DEVICE void tmap_near_select(const tmap_near_plan *plan, tmap_near points,
         TMAPI_NO_UNROLL
         for (l.writes = 0; l.writes < 2; ++l.writes) {
             TMAPI_NO_UNROLL
-            for (tmap_u32 k = warp; k < plan->run; k += TMAPI_NEAR_WARPS)
+            for (tmap_u32 k = threadIdx.x / 32; k < plan->run; k += TMAPI_NEAR_WARPS)
                 if (tmapi_near_take(&s, (tmap_u32)item, k))
                     tmapi_near_fill(&s), tmapi_near_list_leaf(&s, &l);
             if (l.writes) continue;

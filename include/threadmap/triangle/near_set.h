@@ -80,7 +80,7 @@ typedef struct tmap_near_box {
 // What a function of yours says of two boxes. NONE: your function for a pair would refuse every
 // pair of a point of one and a point of the other. ALL: it would take every pair. SOME: neither is
 // sure.
-enum { TMAP_NEAR_NONE, TMAP_NEAR_SOME, TMAP_NEAR_ALL };
+enum { TMAP_NEAR_NONE = 0, TMAP_NEAR_SOME = 1, TMAP_NEAR_ALL = 3 }; // bits: may be near; all are
 
 // ---- ready reaches ------------------------------------------------------------------------------
 //
@@ -91,16 +91,16 @@ enum { TMAP_NEAR_NONE, TMAP_NEAR_SOME, TMAP_NEAR_ALL };
 #define TMAPI_NEAR_ROOM 1.00000763f // 1 + 2^-17
 
 TMAP_DEVICE int tmapi_near_say(float least, float most, float limit, float other) {
-    if (least > limit * TMAPI_NEAR_ROOM) return TMAP_NEAR_NONE;
-    return most * TMAPI_NEAR_ROOM < other ? TMAP_NEAR_ALL : TMAP_NEAR_SOME;
+    const int some = !(least > limit * TMAPI_NEAR_ROOM);
+    return some | (some && most * TMAPI_NEAR_ROOM < other) << 1;
 }
 
-// The least and the greatest difference along axis k.
+// The least and the greatest difference along axis k, from the same two subtractions.
 TMAP_DEVICE float tmapi_near_least(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 k) {
     return fmaxf(0.0f, fmaxf(a->low[k] - b->high[k], b->low[k] - a->high[k]));
 }
 TMAP_DEVICE float tmapi_near_most(const tmap_near_box *a, const tmap_near_box *b, tmap_u32 k) {
-    return fmaxf(a->high[k] - b->low[k], b->high[k] - a->low[k]);
+    return -fminf(a->low[k] - b->high[k], b->low[k] - a->high[k]);
 }
 
 // The squares of the least and the greatest distance.
@@ -171,40 +171,36 @@ TMAP_DEVICE int tmap_near_periodic(const tmap_near_box *a, const tmap_near_box *
 
 // ---- a prepared set -----------------------------------------------------------------------------
 
-// Box number b of a level. set, layout, d: of the prepared points.
-TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
+// Box `of` of a group of a level. set, layout, d: of the prepared points.
+TMAP_DEVICE tmap_near_box tmapi_near_box_in(const unsigned char *set,
                                             const tmapi_near_layout *layout, tmap_u32 d,
-                                            tmap_u32 level, tmap_u32 b) {
-    const tmap_u64 group = layout->level[level] + b / 32;
-    const float *at =
-        (const float *)(set + layout->boxes + group * tmapi_near_group_bytes(d)) + b % 32;
+                                            tmap_u32 level, tmap_u32 group, tmap_u32 of) {
+    const tmap_u64 skip = (layout->level[level] + group) * (tmap_u64)tmapi_near_group_bytes(d);
+    const float *at = (const float *)(set + layout->boxes + skip) + of;
     tmap_near_box box;
 #pragma unroll
     for (tmap_u32 k = 0; k < d; ++k) box.low[k] = at[64 * k], box.high[k] = at[64 * k + 32];
     box.count = ((const tmap_u32 *)at)[64 * d];
     return box;
 }
+TMAP_DEVICE tmap_near_box tmapi_near_box_of(const unsigned char *set,
+                                            const tmapi_near_layout *layout, tmap_u32 d,
+                                            tmap_u32 level, tmap_u32 b) {
+    return tmapi_near_box_in(set, layout, d, level, b / 32, b % 32);
+}
 
-// Copies word 0 to 2 d of box b of level 0.
-TMAP_DEVICE void tmapi_near_box_word(tmap_near_box *box, const unsigned char *set,
-                                     const tmapi_near_layout *layout, tmap_u32 d, tmap_u32 b,
-                                     tmap_u32 word) {
-    const tmap_u32 v =
-        ((const tmap_u32 *)(set + layout->boxes +
-                            b / 32 * (tmap_u64)tmapi_near_group_bytes(d)))[32 * word + b % 32];
-    float *bounds = word % 2 ? box->high : box->low;
-    if (word == 2 * d)
-        box->count = v;
-    else
-        bounds[word / 2] = __uint_as_float(v);
+// Word 0 to 2 d of box b of level 0: its bounds, low and high in turn, and its count.
+TMAP_DEVICE tmap_u32 tmapi_near_box_word(const unsigned char *set, const tmapi_near_layout *layout,
+                                         tmap_u32 d, tmap_u32 b, tmap_u32 word) {
+    const tmap_u64 group = b / 32;
+    return ((const tmap_u32 *)(set + layout->boxes +
+                               group * tmapi_near_group_bytes(d)))[32 * word + b % 32];
 }
 
 // The number of points in box b of level 0.
 TMAP_DEVICE tmap_u32 tmapi_near_count_of(const unsigned char *set, const tmapi_near_layout *layout,
                                          tmap_u32 d, tmap_u32 b) {
-    const tmap_u64 group = b / 32;
-    return ((const tmap_u32 *)(set + layout->boxes +
-                               group * tmapi_near_group_bytes(d)))[64 * d + b % 32];
+    return tmapi_near_box_word(set, layout, d, b, 2 * d);
 }
 
 // Copies `bytes` bytes of each of d coordinates, a point or a vector of points, between arrays with
