@@ -328,6 +328,7 @@ TMAP_DEVICE void tmapi_near_look(tmapi_near *s, tmap_u32 level, tmap_u32 group) 
     if (level == 0 && s->plan->parts > dealt) {
         tmap_u32 turn = s->walk->turn;
         const tmap_u32 mine = tmapi_warp_place(lane, &turn, may) & (s->plan->parts / dealt - 1);
+        __syncwarp(); // all lanes have read it
         if (lane == 0) s->walk->turn = turn;
         may = may && mine == s->me / dealt, all = may && all;
     }
