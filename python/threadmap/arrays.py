@@ -98,8 +98,12 @@ def _listed(space, near, name, lists, values, found, **more):
         space.run(name, dict(members, capacity=room, wide=1, **more))
         count = found()
         if count <= room:
-            return [space.part(block, 8 * room * k, count, dtype if member == "values" else "int64")
-                    for k, member in enumerate(lists)]
+            parts = [space.part(block, 8 * room * k, count,
+                                dtype if member == "values" else "int64")
+                     for k, member in enumerate(lists)]
+            if room < 2**16 or 4 * count > room:
+                return parts
+            return [part * 1 for part in parts]  # copies: a short list frees the block
         room = count
 
 
@@ -253,6 +257,7 @@ def _cell(name, value):
     bits = name.strip("uint")
     if not bits.isdigit() or value is None:
         return value
+    value = value.item() if hasattr(value, "item") else value  # NumPy's overflow
     low = 0 if name[0] == "u" else -2 ** (int(bits) - 1)
     if not low <= value < low + 2 ** int(bits):
         return None
@@ -309,8 +314,8 @@ def shapes(labels):
 
 
 def contacts(labels):
-    """Which labels of 2 or 3 axes touch over faces of cells, 0 with none: int64 i < j of each pair,
-    in ascending order, and the number of faces between them."""
+    """Which labels of 2 or 3 axes, 0 to 2^32 - 1, touch over faces of cells, 0 with none: int64 i < j
+    of each pair, in ascending order, and the number of faces between them."""
     with _at(labels) as (space, labels):
         of, count, room = _labels(space, labels), space.sum(), 4096
         while True:
@@ -390,7 +395,8 @@ def flood(heights, seeds, level, connectivity=2, nodata=None, depth=False):
         heights, _, members = _heights(space, heights, connectivity, nodata)
         rows = seeds.tolist() if hasattr(seeds, "tolist") else [*map(list, seeds)]
         height, width = heights.shape
-        if not all(len(row) == 2 and 0 <= row[0] < height and 0 <= row[1] < width for row in rows):
+        if not all(len(row) == 2 and 0 <= row[0] < height and 0 <= row[1] < width
+                   and [*map(int, row)] == [*row] for row in rows):
             raise ValueError("seeds: row and column of cells of the map")
         out = space.empty(tuple(heights.shape), "float32" if depth else "bool")
         cells = space.cast(space.array([[x, y] for y, x in rows]), "int64")
@@ -414,9 +420,11 @@ def _frames(name, frames, reference, atoms, weights):
             if tuple(reference.shape) != (n, 3):
                 raise ValueError(f"a reference of shape ({n}, 3), not {tuple(reference.shape)}")
         if atoms is not None:
-            atoms = space.cast(space.array(atoms), "int32")
-            if len(atoms.shape) != 1 or len(atoms) and not (0 <= atoms.min() and atoms.max() < n):
+            atoms = space.array(atoms)
+            if len(atoms.shape) != 1 or len(atoms) and not (
+                    "int" in _name(atoms.dtype) and 0 <= atoms.min() and atoms.max() < n):
                 raise ValueError(f"numbers of atoms from 0 to {n - 1}")
+            atoms = space.cast(atoms, "int32")
         if weights is not None:
             weights = space.cast(space.array(weights), "float32")
             if tuple(weights.shape) != (n if atoms is None else len(atoms),):

@@ -181,10 +181,11 @@ class _Space:
         return self.module.asarray(x)
 
     def cast(self, x, dtype):
-        """The array, contiguous, of that dtype."""
-        if _name(x.dtype) == dtype and x.flags.c_contiguous:
+        """The array, contiguous and aligned, of that dtype."""
+        if _name(x.dtype) == dtype and x.flags.c_contiguous and (not self.cpu or x.flags.aligned):
             return x
-        return self.module.ascontiguousarray(x, dtype)
+        x = self.module.ascontiguousarray(x, dtype)
+        return x if not self.cpu or x.flags.aligned else x.copy()
 
     def empty(self, shape, dtype):
         return self.module.ndarray(shape, dtype)

@@ -13,6 +13,14 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 from same_code import kernels_of
 
 
+def same(name, one, other):
+    """Near pairs have two lambdas with a copy each of what they capture, which is loaded in another order, by
+    up to two instructions more; registers, spills and shared memory are the same."""
+    if not name.startswith("near"):
+        return one[1:] == other[1:]
+    return one[3:] == other[3:] and abs(one[2] - other[2]) <= 2
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "cubin")
@@ -25,10 +33,7 @@ def main():
             kernels = {name: kernel for kernel in kernels_of(file.read())
                        for name in re.findall(r"^_Z\d+(\w+?_c(?:xx)?)\d+tmap", kernel.name)}
     names = [name.removesuffix("_cxx") for name in kernels if name.endswith("_cxx")]
-    # Near pairs have two lambdas with a copy each of what they capture, which is loaded in another order.
-    differ = [name for name in names
-              if kernels[name + "_c"][2 if name.startswith("near") else 1:] !=
-              kernels[name + "_cxx"][2 if name.startswith("near") else 1:]]
+    differ = [name for name in names if not same(name, kernels[name + "_c"], kernels[name + "_cxx"])]
     for name in differ:
         print(f"{name}: {kernels[name + '_c'][2:]} in C, {kernels[name + '_cxx'][2:]} with lambdas")
     print(f"{len(names)} kernels, {len(differ)} with other machine code")

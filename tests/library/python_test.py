@@ -281,7 +281,7 @@ def labels(rng, shape):
               if threadmap is module or name not in ("uint16", "uint32")]
     cells = (rng.integers(0, 3, shape) - rng.integers(2)).astype(rng.choice(dtypes))  # or 255, 0, 1
     ends = np.array([[-1, 0, 1]]).astype(cells.dtype)
-    count = threadmap.label(ends, values=True, nodata=ends[0, 0].item())[1]
+    count = threadmap.label(ends, values=True, nodata=ends[0, 0])[1]
     check(count == 2 - (ends.dtype == bool), f"label of {ends.dtype}")
     connectivity = int(rng.integers(1, len(shape) + 1))
     wrap = np.flatnonzero(rng.integers(0, 2, len(shape)))
@@ -675,6 +675,7 @@ def table(rng):
         ("binary_fill_holes", (images[0],), [(0, 30)]), ("spill", (heights,), [(0, 30)], "float16"),
         ("spill", (heights, 1, heights > 7), ValueError, "float16"),
         ("flood", (heights, seeds, 7), ValueError, "float16"), ("drmsd", (xyz,), [(0,)]),
+        ("drmsd", (xyz, None, atoms > 0), ValueError),
         ("rmsd", (xyz, xyz[0], atoms, weights), [(0,)]), ("linkage", (rng.random(45),), [(0, 4)]),
         ("gromos", (rng.random(45), 0.3), [(1,), (1,), [1]]), ("life", (few, None, 2), [(0, 9)]),
         ("life", (np.ones((4, 4)), module.gasket), ValueError),
@@ -685,12 +686,18 @@ def same(x):
     return x
 
 
+def unaligned(x):
+    out = np.ndarray(x.shape, x.dtype, bytearray(x.nbytes + 1), 1)
+    out[...] = x
+    return out
+
+
 # Of arrays with the same numbers: what is done in memory of the host, and where the array is.
 FORMS = {"as they are": (same, same),
          "by columns": (lambda x: np.ascontiguousarray(x.swapaxes(0, -1)), lambda x: x.swapaxes(0, -1)),
          "every other": (lambda x: np.repeat(x, 2, axis=-1), lambda x: x[..., ::2]),
          "backwards": (lambda x: x[::-1].copy(), lambda x: x[::-1]),
-         "float16": (lambda x: x.astype("float16"), same)}
+         "float16": (lambda x: x.astype("float16"), same), "unaligned": (unaligned, same)}
 
 
 def forms(rng, moved=None, away=None, said=None):
@@ -718,8 +725,8 @@ def forms(rng, moved=None, away=None, said=None):
     for name, args, empty, *refused in tests:
         call = getattr(module, name)
         for form, (before, after) in FORMS.items():
-            if (kind, form) == ("torch", "backwards"):
-                continue  # it has no such arrays
+            if (kind, form) == ("torch", "backwards") or form == "unaligned" and moved:
+                continue  # there are no such arrays
             places = {"here": lambda k, x: after(there(before(x)))}
             if moved:
                 places["the others on the host"] = lambda k, x: (same if k else there)(after(before(x)))

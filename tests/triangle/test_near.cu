@@ -151,6 +151,11 @@ static __device__ void join(void *, void *sum, const void *other) {
     ((accumulator *)sum)->sum += ((const accumulator *)other)->sum;
 }
 
+static __device__ int never(void *, const tmap_near_box *, const tmap_near_box *) {
+    return TMAP_NEAR_NONE;
+}
+static __device__ void nothing(void *, void *, tmap_pair, const void *, const void *) {}
+
 #define KERNELS_OF(K) K(3, float) K(2, double) K(1, float) K(8, float) K(5, double)
 #define KERNEL(name, D, type, call) \
     static __global__ void __launch_bounds__(TMAP_NEAR_THREADS) \
@@ -172,7 +177,8 @@ static __device__ void join(void *, void *sum, const void *other) {
 #define CONNECT tmap_near_connect(&plan, points, how, &j.graph, &j)
 #define BULK    tmap_near counts = points
 #define KERNELS(D, type) \
-    KERNEL(each, D, type, tmap_near_each(&plan, points, visit, &j)) \
+    KERNEL(each, D, type, tmap_near_each(&plan, points, visit, &j); tmap_near none = points; \
+           none.reach = never; tmap_near_each(&plan, none, nothing, &j)) \
     KERNEL(fold, D, type, tmap_near_fold(&plan, points, add, fold, j.to, &j)) \
     KERNEL(bulk, D, type, BULK; counts.bulk = bulk; \
            tmap_near_fold(&plan, counts, add, fold, j.to, &j)) \

@@ -549,7 +549,8 @@ TMAP_DEVICE int tmapi_near_turn(tmapi_near *s, tmap_u32 item, tmap_u32 q) {
     }
     if (share > TMAPI_NEAR_WARPS || (share && !more[s->round][of])) return 0;
     s->share = share, s->me = share ? share - 1 : 0;
-    return share == 1 || tmapi_near_take(s, item, q / 8 * TMAPI_NEAR_WARPS + of);
+    if (share == 1) return 1;
+    return tmapi_near_take(s, item, q / 8 * TMAPI_NEAR_WARPS + of) && s->box->count;
 }
 TMAP_DEVICE tmap_u32 tmapi_near_turns(const tmapi_near *s) { return s->help ? 1 : 8; }
 
@@ -705,6 +706,7 @@ TMAP_DEVICE void tmap_near_each(const tmap_near_plan *plan, tmap_near points,
         for (tmap_u32 q = 0; q < 2 * plan->run; q += tmapi_near_turns(&s))
             if (tmapi_near_turn(&s, (tmap_u32)plan->first + t, q)) tmapi_near_leaf(&s, visit);
     }
+    if (s.help) __syncthreads(); // before a call that follows writes what the last turns read
 }
 
 #endif // TMAP_CUDA
